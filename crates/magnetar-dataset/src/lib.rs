@@ -1,0 +1,1 @@
+//! Recipes, draws, records, Parquet shards, manifests and their verification.

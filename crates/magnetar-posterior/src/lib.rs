@@ -1,0 +1,1 @@
+//! Candidate support, features, the twin scorer, metrics and fusion.

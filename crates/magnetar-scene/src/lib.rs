@@ -1,0 +1,22 @@
+//! The world of magnetar: rooms, boxes, materials, antenna patterns and poses; files in, checked values out.
+//!
+//! SI units and radians inside; degrees only in files and on screens, with the unit in the name. The global frame
+//! has z up; headings run counter-clockwise from +x in [-pi, pi).
+
+mod angle;
+mod block;
+mod pose;
+mod room;
+mod slab;
+
+pub use angle::wrap;
+pub use block::BoxShape;
+pub use pose::Pose;
+pub use room::{Face, Room};
+pub use slab::Slab;
+
+/// Speed of light in vacuum, m/s (exact by definition of the metre).
+pub const SPEED_OF_LIGHT: f64 = 299_792_458.0;
+
+/// Vacuum permittivity, F/m (CODATA 2022).
+pub const VACUUM_PERMITTIVITY: f64 = 8.854_187_818_8e-12;
