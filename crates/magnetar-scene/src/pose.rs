@@ -22,10 +22,6 @@ impl Pose {
     #[must_use]
     pub fn device_from_global(&self, direction: &Vector3<f64>) -> Vector3<f64> {
         let (sin, cos) = self.heading.sin_cos();
-        Vector3::new(
-            cos * direction.x + sin * direction.y,
-            cos * direction.y - sin * direction.x,
-            direction.z,
-        )
+        Vector3::new(cos * direction.x + sin * direction.y, cos * direction.y - sin * direction.x, direction.z)
     }
 }

@@ -1,1 +1,25 @@
-fn main() {}
+//! The command line of magnetar: parse, call, print.
+
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// A native digital twin of indoor radio: exact paths, two-channel observations, corpora and pose posteriors.
+#[derive(Parser)]
+#[command(name = "magnetar", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    match commands::run(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

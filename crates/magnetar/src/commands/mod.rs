@@ -1,0 +1,21 @@
+//! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
+
+mod version;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// What the user asked for.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Print the version as one JSON object.
+    Version(version::Args),
+}
+
+/// Runs one subcommand.
+pub fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Version(args) => version::run(&args),
+    }
+}
