@@ -1,0 +1,122 @@
+//! The frequency grid of an observation.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ConfigError;
+
+/// Numbers of bins a band may have; they must be even as well.
+const BINS: RangeInclusive<usize> = 2..=65_536;
+
+/// A band of `bins` equally spaced frequencies: `f_k = carrier + (k - bins / 2) * bandwidth / bins`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Band {
+    /// Carrier, Hz.
+    pub carrier_hz: f64,
+    /// Bandwidth, Hz: `bins` times the spacing.
+    pub bandwidth_hz: f64,
+    /// Number of bins, even.
+    pub bins: usize,
+}
+
+impl Default for Band {
+    /// 10 GHz, 491.52 MHz over 512 bins (0.96 MHz apart).
+    fn default() -> Self {
+        Self { carrier_hz: 10e9, bandwidth_hz: 491.52e6, bins: 512 }
+    }
+}
+
+impl Band {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// Names the key (`band.*`) that is out of range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let (carrier, width) = (self.carrier_hz, self.bandwidth_hz);
+        ConfigError::require(
+            BINS.contains(&self.bins) && self.bins.is_multiple_of(2),
+            "band.bins",
+            self.bins,
+            "an even number from 2 to 65536",
+        )?;
+        ConfigError::require(
+            (1e6..=1e12).contains(&carrier),
+            "band.carrier_hz",
+            carrier,
+            "a frequency from 1 MHz to 1 THz, in Hz",
+        )?;
+        ConfigError::require(
+            width > 0.0 && width < carrier,
+            "band.bandwidth_hz",
+            width,
+            "a bandwidth above zero and below the carrier, in Hz",
+        )
+    }
+
+    /// Distance between bins, Hz.
+    #[must_use]
+    pub fn spacing_hz(&self) -> f64 {
+        self.bandwidth_hz / self.bins as f64
+    }
+
+    /// Frequency of bin `k` relative to the carrier, Hz.
+    #[must_use]
+    pub fn offset_hz(&self, k: usize) -> f64 {
+        (k as f64 - (self.bins / 2) as f64) * self.spacing_hz()
+    }
+
+    /// Absolute frequency of bin `k`, Hz.
+    #[must_use]
+    pub fn frequency_hz(&self, k: usize) -> f64 {
+        self.carrier_hz + self.offset_hz(k)
+    }
+
+    /// Wavelength at the carrier, metres.
+    #[must_use]
+    pub fn wavelength(&self) -> f64 {
+        magnetar_scene::SPEED_OF_LIGHT / self.carrier_hz
+    }
+
+    /// Delay resolution `1 / bandwidth`, seconds.
+    #[must_use]
+    pub fn resolution_s(&self) -> f64 {
+        self.bandwidth_hz.recip()
+    }
+
+    /// Longest delay told apart from zero, `1 / spacing`, seconds.
+    #[must_use]
+    pub fn unambiguous_delay_s(&self) -> f64 {
+        self.spacing_hz().recip()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_grid() {
+        let band = Band::default();
+        band.check().unwrap();
+        assert_eq!(band.spacing_hz(), 0.96e6);
+        assert_eq!(band.frequency_hz(256), 10e9);
+        assert_eq!(band.frequency_hz(0), 10e9 - 245.76e6);
+        assert_eq!(band.frequency_hz(511), 10e9 + 244.8e6);
+    }
+
+    #[test]
+    fn a_bad_number_is_named() {
+        let key = |band: Band| band.check().unwrap_err().key;
+        for bins in [0, 511, 1 << 20] {
+            assert_eq!(key(Band { bins, ..Band::default() }), "band.bins");
+        }
+        for carrier_hz in [f64::NAN, -1.0, f64::INFINITY] {
+            assert_eq!(key(Band { carrier_hz, ..Band::default() }), "band.carrier_hz");
+        }
+        for bandwidth_hz in [f64::NAN, 0.0, 2e10] {
+            assert_eq!(key(Band { bandwidth_hz, ..Band::default() }), "band.bandwidth_hz");
+        }
+    }
+}
