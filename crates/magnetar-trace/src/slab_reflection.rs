@@ -1,0 +1,131 @@
+//! Reflection from a single homogeneous slab in vacuum (ITU-R P.2040-4, equations 37, 43 and 44).
+
+use std::f64::consts::TAU;
+
+use magnetar_scene::{SPEED_OF_LIGHT, Slab, VACUUM_PERMITTIVITY};
+use num_complex::Complex64;
+
+/// Beyond this one-way-and-back attenuation exponent the far side of the slab is not seen: `exp(-50)` is below the
+/// rounding of a double.
+const OPAQUE_EXPONENT: f64 = -50.0;
+
+/// A slab made ready for one frequency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlabReflector {
+    /// Complex relative permittivity, `eps_r - j sigma / (2 pi f eps_0)`.
+    eta: Complex64,
+    /// `4 pi d / lambda`, radians: the phase there and back per unit of `s`.
+    round_trip: f64,
+}
+
+/// The two reflection coefficients at one angle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reflection {
+    /// Electric field orthogonal to the plane of incidence.
+    pub te: Complex64,
+    /// Electric field in the plane of incidence.
+    pub tm: Complex64,
+}
+
+impl SlabReflector {
+    /// A slab at a frequency in Hz.
+    #[must_use]
+    pub fn new(slab: &Slab, frequency_hz: f64) -> Self {
+        Self {
+            eta: Complex64::new(slab.eps_r, -slab.sigma / (TAU * frequency_hz * VACUUM_PERMITTIVITY)),
+            round_trip: 2.0 * TAU * slab.thickness * frequency_hz / SPEED_OF_LIGHT,
+        }
+    }
+
+    /// Reflection coefficients at the cosine of the angle of incidence to the normal, in (0, 1].
+    #[must_use]
+    pub fn reflection(&self, cos_incidence: f64) -> Reflection {
+        let c = cos_incidence;
+        let s = root(Complex64::new(self.eta.re - (1.0 - c) * (1.0 + c), self.eta.im));
+        let te = (c - s) / (c + s);
+        let tm = (self.eta * c - s) / (self.eta * c + s);
+        let exponent = self.round_trip * s.im;
+        if exponent < OPAQUE_EXPONENT {
+            return Reflection { te, tm };
+        }
+        // exp(-2 j q) with q = 2 pi d s / lambda.
+        let (sin, cos) = (self.round_trip * s.re).sin_cos();
+        let echo = exponent.exp() * Complex64::new(cos, -sin);
+        let inner = 1.0 - echo;
+        Reflection { te: te * inner / (1.0 - te * te * echo), tm: tm * inner / (1.0 - tm * tm * echo) }
+    }
+}
+
+/// Principal square root of a number with a non-positive imaginary part: `Re >= 0`, `Im <= 0`.
+fn root(z: Complex64) -> Complex64 {
+    let modulus = (z.re * z.re + z.im * z.im).sqrt();
+    // Each branch takes the sum that does not cancel.
+    if z.re >= 0.0 {
+        let re = ((modulus + z.re) / 2.0).sqrt();
+        Complex64::new(re, if re > 0.0 { z.im / (2.0 * re) } else { 0.0 })
+    } else {
+        let im = -((modulus - z.re) / 2.0).sqrt();
+        Complex64::new(z.im / (2.0 * im), im)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const F: f64 = 10e9;
+
+    fn slab(eps_r: f64, sigma: f64, thickness: f64) -> SlabReflector {
+        SlabReflector::new(&Slab { eps_r, sigma, thickness }, F)
+    }
+
+    #[test]
+    fn agrees_with_sionna_at_cos_0_8() {
+        // sionna/rt `itu_coefficients_single_layer_slab`, d = 0.1 m, three decimals.
+        let cases =
+            [(7.074, 0.046_405, -0.594, -0.172), (3.91, 0.034_401, -0.549, 0.067), (1.48, 0.013_074, -0.060, -0.030)];
+        for (eps_r, sigma, re, im) in cases {
+            let te = slab(eps_r, sigma, 0.1).reflection(0.8).te;
+            assert!((te.re - re).abs() < 6e-4 && (te.im - im).abs() < 6e-4, "{te}");
+        }
+    }
+
+    #[test]
+    fn a_lossy_slab_is_a_half_space() {
+        let c: f64 = 0.6;
+        let thick = slab(5.0, 50.0, 1.0).reflection(c);
+        let eta = Complex64::new(5.0, -50.0 / (TAU * F * VACUUM_PERMITTIVITY));
+        let s = (eta - (1.0 - c * c)).sqrt();
+        assert!((thick.te - (c - s) / (c + s)).norm() < 1e-12);
+        assert!((thick.tm - (eta * c - s) / (eta * c + s)).norm() < 1e-12);
+    }
+
+    #[test]
+    fn vacuum_does_not_reflect() {
+        let r = slab(1.0, 0.0, 0.1).reflection(0.3);
+        assert!(r.te.norm() < 1e-12 && r.tm.norm() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn reflection_is_passive(eps in 1.0f64..30.0, log_sigma in -8.0f64..8.0, d in 1e-4f64..1.0, c in 1e-6f64..=1.0) {
+            let r = slab(eps, 10f64.powf(log_sigma), d).reflection(c);
+            prop_assert!(r.te.norm() <= 1.0 + 1e-9 && r.tm.norm() <= 1.0 + 1e-9, "{r:?}");
+        }
+
+        #[test]
+        fn te_and_tm_are_opposite_at_normal_incidence(eps in 1.0f64..30.0, sigma in 0.0f64..10.0, d in 1e-4f64..0.3) {
+            let r = slab(eps, sigma, d).reflection(1.0);
+            prop_assert!((r.te + r.tm).norm() < 1e-12);
+        }
+
+        #[test]
+        fn root_is_the_principal_one(re in -10.0f64..10.0, im in -10.0f64..0.0) {
+            let z = Complex64::new(re, im);
+            let s = root(z);
+            prop_assert!((s * s - z).norm() <= 1e-14 * (1.0 + z.norm()));
+            prop_assert!(s.re >= 0.0 && s.im <= 0.0);
+        }
+    }
+}
