@@ -1,5 +1,7 @@
 //! Laws of specular paths, and a second implementation of the tracer to hold the first one to.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 use std::f64::consts::PI;
 
 use magnetar_scene::{BoxShape, Face, Room, SPEED_OF_LIGHT, Slab};
