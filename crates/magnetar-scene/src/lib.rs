@@ -5,14 +5,31 @@
 
 mod angle;
 mod block;
+mod error;
+mod material;
+mod material_file;
+mod material_library;
 mod pose;
 mod room;
+mod scene;
+mod scene_file;
+mod shipped;
 mod slab;
+mod text;
+
+#[cfg(test)]
+mod material_tests;
+#[cfg(test)]
+mod scene_tests;
 
 pub use angle::wrap;
 pub use block::BoxShape;
+pub use error::{Error, Place};
+pub use material::{Material, MaterialRange};
+pub use material_library::MaterialLibrary;
 pub use pose::Pose;
 pub use room::{Face, Room};
+pub use scene::{Layer, MAX_BOXES, MAX_COORDINATE, ResolvedScene, Scene, SceneBox};
 pub use slab::Slab;
 
 /// Speed of light in vacuum, m/s (exact by definition of the metre).
