@@ -1,0 +1,112 @@
+//! All cases of one or more exports together.
+
+use super::compare::{PathErrors, TOLERANCE, compare_case};
+use super::export::Export;
+
+/// A path of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathName {
+    /// Id of the case.
+    pub case: String,
+    /// The object the path meets, as the export names it.
+    pub object: String,
+}
+
+/// A case that could not be traced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Untraced {
+    /// Id of the case.
+    pub case: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The distribution of one kind of error over all matched paths.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErrorSummary {
+    /// The largest; 0 if no path was matched.
+    pub max: f64,
+    /// The median; 0 if no path was matched.
+    pub median: f64,
+    /// Where the largest is; none if no path was matched.
+    pub worst: Option<PathName>,
+}
+
+/// What came of validating one or more exports.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Validation {
+    /// Number of cases.
+    pub cases: usize,
+    /// Number of paths in the exports.
+    pub paths: usize,
+    /// Paths that an export has and the tracer has not.
+    pub missing: Vec<PathName>,
+    /// Paths that the tracer has and an export has not.
+    pub extra: Vec<PathName>,
+    /// Cases that could not be traced; their paths are among the missing.
+    pub untraced: Vec<Untraced>,
+    /// The paths that both have, with their errors.
+    pub matched: Vec<(PathName, PathErrors)>,
+}
+
+/// Traces every case of an export and compares the paths.
+#[must_use]
+pub fn validate(export: &Export) -> Validation {
+    let mut validation = Validation { cases: export.cases.len(), ..Validation::default() };
+    for case in &export.cases {
+        let name = |object: String| PathName { case: case.id.clone(), object };
+        let comparison = compare_case(case, export.frequency_hz);
+        validation.paths += comparison.reference_paths;
+        validation.missing.extend(comparison.missing.into_iter().map(name));
+        validation.extra.extend(comparison.extra.into_iter().map(name));
+        validation.matched.extend(comparison.matched.into_iter().map(|path| (name(path.object), path.errors)));
+        if let Some(error) = comparison.untraced {
+            validation.untraced.push(Untraced { case: case.id.clone(), reason: error.to_string() });
+        }
+    }
+    validation
+}
+
+impl Validation {
+    /// Whether every case was traced, the path sets are identical and every error is inside [`TOLERANCE`].
+    #[must_use]
+    pub fn ok(&self) -> bool {
+        self.missing.is_empty()
+            && self.extra.is_empty()
+            && self.untraced.is_empty()
+            && self.outside_tolerance().next().is_none()
+    }
+
+    /// The matched paths with an error outside [`TOLERANCE`].
+    pub fn outside_tolerance(&self) -> impl Iterator<Item = &(PathName, PathErrors)> {
+        self.matched.iter().filter(|(_, errors)| !errors.within(&TOLERANCE))
+    }
+
+    /// The distribution of one kind of error, chosen by `pick`.
+    pub fn summary(&self, pick: impl Fn(&PathErrors) -> f64) -> ErrorSummary {
+        // total_cmp: an error that is not a number counts as the largest.
+        let worst = self.matched.iter().max_by(|(_, a), (_, b)| pick(a).total_cmp(&pick(b)));
+        let mut values: Vec<f64> = self.matched.iter().map(|(_, errors)| pick(errors)).collect();
+        values.sort_by(f64::total_cmp);
+        let median = match values.len() {
+            0 => 0.0,
+            n if n % 2 == 1 => values[n / 2],
+            n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+        };
+        ErrorSummary {
+            max: worst.map_or(0.0, |(_, errors)| pick(errors)),
+            median,
+            worst: worst.map(|(name, _)| name.clone()),
+        }
+    }
+
+    /// Adds another export's outcome.
+    pub fn merge(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.paths += other.paths;
+        self.missing.extend(other.missing);
+        self.extra.extend(other.extra);
+        self.untraced.extend(other.untraced);
+        self.matched.extend(other.matched);
+    }
+}
