@@ -5,6 +5,7 @@
 
 mod error;
 mod path;
+pub mod sionna;
 mod slab_reflection;
 mod tracer;
 mod visibility;

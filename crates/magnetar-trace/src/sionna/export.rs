@@ -99,7 +99,8 @@ impl Case {
     pub(super) fn check(raw: RawCase) -> Result<Self, Problem> {
         let room = in_range("room", &raw.room).and_then(|()| {
             Room::from_bounds(raw.room).ok_or_else(|| {
-                let expected = "expected [xmin, xmax, ymin, ymax, zmin, zmax] in metres, each minimum below its maximum";
+                let expected =
+                    "expected [xmin, xmax, ymin, ymax, zmin, zmax] in metres, each minimum below its maximum";
                 Problem::new("room", format!("{:?} is not a room; {expected}", raw.room))
             })
         })?;
@@ -158,7 +159,8 @@ pub(super) fn check_top(raw: &RawExport) -> Result<(), Problem> {
         let expected = SPEED_OF_LIGHT / frequency;
         // Sionna keeps the wavelength in float32.
         if (wavelength / expected - 1.0).abs() > 1e-6 {
-            let message = format!("{wavelength} does not belong to frequency_hz; expected {expected} m, or leave it out");
+            let message =
+                format!("{wavelength} does not belong to frequency_hz; expected {expected} m, or leave it out");
             return Err(Problem::new("wavelength_m", message));
         }
     }
@@ -238,10 +240,8 @@ fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, Problem> {
             Some((*vertex).into())
         }
         (_, list) => {
-            let message = format!(
-                "a first-order specular path has one vertex, not {}; export with max_depth = 1",
-                list.len()
-            );
+            let message =
+                format!("a first-order specular path has one vertex, not {}; export with max_depth = 1", list.len());
             return Err(Problem::new("vertices", message));
         }
     };
@@ -283,7 +283,9 @@ impl Names {
     fn surface(&self, label: &str) -> Result<Surface, String> {
         let unknown = || {
             let label = excerpt(label);
-            format!("unknown label `{label}`; expected LOS, wall:-x, wall:+x, wall:-y, wall:+y, floor, ceiling, board:-x ... board:+z or box0:-x ...")
+            format!(
+                "unknown label `{label}`; expected LOS, wall:-x, wall:+x, wall:-y, wall:+y, floor, ceiling, board:-x ... board:+z or box0:-x ..."
+            )
         };
         match label {
             "LOS" => return Ok(Surface::None),

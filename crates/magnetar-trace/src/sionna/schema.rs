@@ -5,8 +5,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 /// More than a file of the largest size can hold in earnest.
 const MAX_CASES: usize = 1_000_000;

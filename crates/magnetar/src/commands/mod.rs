@@ -1,5 +1,6 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
+mod validate;
 mod version;
 
 use std::process::ExitCode;
@@ -9,6 +10,8 @@ use clap::Subcommand;
 /// What the user asked for.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Compare the tracer with exports of Sionna RT.
+    Validate(validate::Args),
     /// Print the version as one JSON object.
     Version(version::Args),
 }
@@ -16,6 +19,7 @@ pub enum Command {
 /// Runs one subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Validate(args) => validate::run(&args),
         Command::Version(args) => version::run(&args),
     }
 }

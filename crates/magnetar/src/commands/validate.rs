@@ -1,0 +1,170 @@
+//! `magnetar validate`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use magnetar_trace::sionna::{self, ErrorSummary, PathErrors, PathName, TOLERANCE, Validation};
+use serde_json::{Value, json};
+
+/// How many paths are named in a list on screen; `--json` gives all.
+const MOST_NAMED: usize = 10;
+
+/// Flags of `magnetar validate`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit code 0 if in every file the path sets are identical and every error is inside tolerance, 1 otherwise.
+The schema is described in docs/sionna.md; python/sionna_export.py writes it from a scene.
+
+Examples:
+  magnetar validate cases.json.gz
+  magnetar validate --json train.json test.json.gz")]
+pub struct Args {
+    /// Exports of schema sionna-box-v1, plain or gzip.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print one JSON object: the totals, and each file under `files`.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One kind of error: how it is called, on screen and in JSON, and its value.
+struct Kind {
+    title: &'static str,
+    key: &'static str,
+    pick: fn(&PathErrors) -> f64,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind { title: "coefficient", key: "coefficient", pick: |e| e.coefficient },
+    Kind { title: "delay (relative)", key: "delay", pick: |e| e.delay },
+    Kind { title: "angle (rad)", key: "angle", pick: |e| e.angle },
+    Kind { title: "vertex (m)", key: "vertex", pick: |e| e.vertex },
+];
+
+/// Compares every case of every file with the tracer.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut total = Validation::default();
+    let mut all_read = true;
+    let mut reports = Vec::new();
+    for file in &args.files {
+        let export = match sionna::read_export(file) {
+            Ok(export) => export,
+            Err(error) => {
+                eprintln!("error: {error}");
+                all_read = false;
+                reports.push(json!({ "file": file.display().to_string(), "ok": false, "error": error.to_string() }));
+                continue;
+            }
+        };
+        for warning in &export.warnings {
+            eprintln!("warning: {}: {warning}", file.display());
+        }
+        let validation = sionna::validate(&export);
+        if args.json {
+            let mut report = to_json(&validation, true);
+            report["file"] = json!(file.display().to_string());
+            report["warnings"] = json!(export.warnings);
+            reports.push(report);
+        } else {
+            print(file, &validation);
+        }
+        total.merge(validation);
+    }
+    let ok = all_read && total.ok();
+    if args.json {
+        let mut report = to_json(&total, ok);
+        report["files"] = Value::Array(reports);
+        let text = serde_json::to_string_pretty(&report).context("the report cannot be written as JSON")?;
+        println!("{text}");
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn to_json(validation: &Validation, all_read: bool) -> Value {
+    let mut report = json!({
+        "cases": validation.cases,
+        "paths": validation.paths,
+        "missing_paths": validation.missing.len(),
+        "extra_paths": validation.extra.len(),
+    });
+    let summaries = KINDS.map(|kind| validation.summary(kind.pick));
+    for (kind, summary) in KINDS.iter().zip(&summaries) {
+        report[format!("max_{}_error", kind.key)] = json!(summary.max);
+    }
+    report["ok"] = json!(all_read && validation.ok());
+    for (kind, summary) in KINDS.iter().zip(&summaries) {
+        report[format!("median_{}_error", kind.key)] = json!(summary.median);
+    }
+    for (kind, summary) in KINDS.iter().zip(&summaries) {
+        report["worst"][kind.key] = summary.worst.as_ref().map_or(Value::Null, name_to_json);
+        report["tolerance"][kind.key] = json!((kind.pick)(&TOLERANCE));
+    }
+    report["missing"] = validation.missing.iter().map(name_to_json).collect();
+    report["extra"] = validation.extra.iter().map(name_to_json).collect();
+    report["outside_tolerance"] = validation
+        .outside_tolerance()
+        .map(|(name, errors)| {
+            let mut path = name_to_json(name);
+            for kind in &KINDS {
+                path[format!("{}_error", kind.key)] = json!((kind.pick)(errors));
+            }
+            path
+        })
+        .collect();
+    report["untraced"] = validation.untraced.iter().map(|u| json!({ "case": u.case, "reason": u.reason })).collect();
+    report
+}
+
+fn name_to_json(name: &PathName) -> Value {
+    json!({ "case": name.case, "object": name.object })
+}
+
+fn print(file: &Path, validation: &Validation) {
+    println!(
+        "{}: {} cases, {} paths, {} missing, {} extra: {}",
+        file.display(),
+        validation.cases,
+        validation.paths,
+        validation.missing.len(),
+        validation.extra.len(),
+        if validation.ok() { "ok" } else { "NOT OK" }
+    );
+    println!("  {:<17} {:>9} {:>9} {:>9}  worst", "error", "largest", "median", "tolerance");
+    for kind in &KINDS {
+        let ErrorSummary { max, median, worst } = validation.summary(kind.pick);
+        let tolerance = (kind.pick)(&TOLERANCE);
+        let worst = worst.map_or_else(String::new, |name| format!("case {} {}", name.case, name.object));
+        let mark = if max <= tolerance { "" } else { " OUTSIDE" };
+        println!("  {:<17} {max:>9.2e} {median:>9.2e} {tolerance:>9.0e}  {worst}{mark}", kind.title);
+    }
+    list("not traced", validation.untraced.iter().map(|u| format!("case {}: {}", u.case, u.reason)));
+    list("missing (only in the export)", validation.missing.iter().map(title));
+    list("extra (only in the trace)", validation.extra.iter().map(title));
+    list(
+        "outside tolerance",
+        validation.outside_tolerance().map(|(name, errors)| {
+            let outside = KINDS.iter().filter(|kind| !((kind.pick)(errors) <= (kind.pick)(&TOLERANCE)));
+            let outside: Vec<_> = outside.map(|kind| format!("{} {:.2e}", kind.title, (kind.pick)(errors))).collect();
+            format!("{}: {}", title(name), outside.join(", "))
+        }),
+    );
+}
+
+fn title(name: &PathName) -> String {
+    format!("case {} {}", name.case, name.object)
+}
+
+fn list(heading: &str, items: impl Iterator<Item = String>) {
+    let mut more = 0;
+    for (i, item) in items.enumerate() {
+        if i < MOST_NAMED {
+            println!("  {heading}: {item}");
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        println!("  {heading}: {more} more; --json names all");
+    }
+}
