@@ -171,7 +171,7 @@ pub(super) fn check_top(raw: &RawExport) -> Result<(), Problem> {
 }
 
 fn in_range(key: &str, metres: &[f64]) -> Result<(), Problem> {
-    match metres.iter().find(|value| !(value.abs() <= LONGEST_M)) {
+    match metres.iter().find(|value| !(-LONGEST_M..=LONGEST_M).contains(*value)) {
         None => Ok(()),
         Some(value) => Err(Problem::new(key, format!("{value} is out of range; expected metres within +-{LONGEST_M}"))),
     }
@@ -248,7 +248,7 @@ fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, Problem> {
     if !(raw.tau > 0.0 && raw.tau * SPEED_OF_LIGHT <= 4.0 * LONGEST_M) {
         return Err(Problem::new("tau", format!("{} is not a delay; expected seconds, above 0", raw.tau)));
     }
-    if let Some(part) = raw.a.iter().find(|part| !(part.abs() <= 1e6)) {
+    if let Some(part) = raw.a.iter().find(|part| !(-1e6..=1e6).contains(*part)) {
         return Err(Problem::new("a", format!("{part} is out of range; expected [re, im], linear scale")));
     }
     Ok(ReferencePath {

@@ -135,7 +135,7 @@ fn print(file: &Path, validation: &Validation) {
         let ErrorSummary { max, median, worst } = validation.summary(kind.pick);
         let tolerance = (kind.pick)(&TOLERANCE);
         let worst = worst.map_or_else(String::new, |name| format!("case {} {}", name.case, name.object));
-        let mark = if max <= tolerance { "" } else { " OUTSIDE" };
+        let mark = if is_inside(max, kind) { "" } else { " OUTSIDE" };
         println!("  {:<17} {max:>9.2e} {median:>9.2e} {tolerance:>9.0e}  {worst}{mark}", kind.title);
     }
     list("not traced", validation.untraced.iter().map(|u| format!("case {}: {}", u.case, u.reason)));
@@ -144,11 +144,16 @@ fn print(file: &Path, validation: &Validation) {
     list(
         "outside tolerance",
         validation.outside_tolerance().map(|(name, errors)| {
-            let outside = KINDS.iter().filter(|kind| !((kind.pick)(errors) <= (kind.pick)(&TOLERANCE)));
+            let outside = KINDS.iter().filter(|kind| !is_inside((kind.pick)(errors), kind));
             let outside: Vec<_> = outside.map(|kind| format!("{} {:.2e}", kind.title, (kind.pick)(errors))).collect();
             format!("{}: {}", title(name), outside.join(", "))
         }),
     );
+}
+
+/// Not a number is outside.
+fn is_inside(error: f64, kind: &Kind) -> bool {
+    error <= (kind.pick)(&TOLERANCE)
 }
 
 fn title(name: &PathName) -> String {
