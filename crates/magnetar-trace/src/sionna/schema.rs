@@ -10,7 +10,7 @@ use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 /// More than a file of the largest size can hold in earnest.
 const MAX_CASES: usize = 1_000_000;
-const MAX_BOXES: usize = 10_000;
+const MAX_BOXES: usize = 100_000;
 const MAX_PATHS: usize = 100_000;
 /// First-order paths have at most one; a few more are read so that the error can say so.
 const MAX_VERTICES: usize = 64;

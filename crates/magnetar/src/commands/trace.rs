@@ -1,0 +1,171 @@
+//! `magnetar trace`.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use magnetar_scene::{MaterialLibrary, Pose, Scene, wrap};
+use magnetar_trace::{Path, Surface, Tracer, azimuth, elevation};
+use nalgebra::Vector3;
+use serde_json::{Value, json};
+
+use crate::args::{PoseArg, parse_frequency_ghz};
+
+/// Flags of `magnetar trace`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Columns: gain is 20 log10 |a|, phase the angle of a, with a the coefficient between vertically polarised isotropic
+antennas, without the propagation phase exp(-j 2 pi f tau). AoA and AoD are azimuth and elevation in degrees as the
+device sees them: 0 is its heading, counter-clockwise; AoA points from the RX toward the source.
+
+Examples:
+  magnetar trace lab_middle --tx 0.98,2.28,1.08 --rx 1,-1,1.08
+  magnetar trace lab --tx 0,0,1.08,90 --rx 1,-2,1.08,-45 --json
+  magnetar trace my_room.toml --tx 1,1,1.5 --rx 3,2,1.5 --frequency-ghz 28")]
+pub struct Args {
+    /// A shipped scene's name or a scene file.
+    scene: String,
+    /// Transmitter: metres in the global frame, heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    tx: PoseArg,
+    /// Receiver: metres in the global frame, heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    rx: PoseArg,
+    /// Carrier frequency, GHz.
+    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
+    frequency_ghz: f64,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the paths of one link.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let scene = Scene::load(&args.scene)?;
+    let frequency_hz = args.frequency_ghz * 1e9;
+    let world = scene.resolve(&MaterialLibrary::shipped(), frequency_hz)?;
+    let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?;
+    let (PoseArg(tx), PoseArg(rx)) = (&args.tx, &args.rx);
+    let paths = tracer.trace(&tx.position, &rx.position)?;
+    let rows: Vec<Row> = paths.iter().map(|path| Row::new(path, &scene, tx, rx)).collect();
+    if args.json {
+        let report = json!({
+            "scene": scene.name,
+            "frequency_hz": frequency_hz,
+            "tx": pose_to_json(tx),
+            "rx": pose_to_json(rx),
+            "paths": rows.iter().map(Row::to_json).collect::<Vec<_>>(),
+        });
+        println!("{}", serde_json::to_string_pretty(&report).context("the paths cannot be written as JSON")?);
+    } else {
+        print(&scene, args.frequency_ghz, &rows);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A direction in the global frame and in that of the device, degrees.
+struct Angles {
+    azimuth_deg: f64,
+    elevation_deg: f64,
+    local_azimuth_deg: f64,
+}
+
+impl Angles {
+    fn new(direction: &Vector3<f64>, device: &Pose) -> Self {
+        let bearing = azimuth(direction);
+        Self {
+            azimuth_deg: wrap(bearing).to_degrees(),
+            elevation_deg: elevation(direction).to_degrees(),
+            local_azimuth_deg: wrap(bearing - device.heading).to_degrees(),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        // A device turns about the vertical axis alone, so both frames have the same elevation.
+        json!({
+            "azimuth_deg": self.azimuth_deg,
+            "elevation_deg": self.elevation_deg,
+            "local_azimuth_deg": self.local_azimuth_deg,
+            "local_elevation_deg": self.elevation_deg,
+        })
+    }
+}
+
+/// A path as it is shown.
+struct Row<'a> {
+    path: &'a Path,
+    /// The user's name of the box it meets.
+    box_name: Option<&'a str>,
+    aoa: Angles,
+    aod: Angles,
+}
+
+impl<'a> Row<'a> {
+    fn new(path: &'a Path, scene: &'a Scene, tx: &Pose, rx: &Pose) -> Self {
+        let met = match path.geometry.surface {
+            Surface::Box { index, .. } => scene.boxes.get(index as usize),
+            _ => None,
+        };
+        Self {
+            path,
+            box_name: met.and_then(|b| b.name.as_deref()),
+            aoa: Angles::new(&path.geometry.arrival, rx),
+            aod: Angles::new(&path.geometry.departure, tx),
+        }
+    }
+
+    fn gain_db(&self) -> f64 {
+        20.0 * self.path.coefficient.norm().log10()
+    }
+
+    fn phase_deg(&self) -> f64 {
+        wrap(self.path.coefficient.arg()).to_degrees()
+    }
+
+    fn to_json(&self) -> Value {
+        let a = self.path.coefficient;
+        json!({
+            "kind": self.path.kind().to_string(),
+            "surface": self.path.geometry.surface.to_string(),
+            "box": self.box_name,
+            "length_m": self.path.geometry.length,
+            "delay_s": self.path.delay(),
+            "coefficient": [a.re, a.im],
+            "gain_db": self.gain_db(),
+            "phase_deg": self.phase_deg(),
+            "aoa": self.aoa.to_json(),
+            "aod": self.aod.to_json(),
+            "vertex_m": self.path.vertex().map(|v| [v.x, v.y, v.z]),
+        })
+    }
+}
+
+fn pose_to_json(pose: &Pose) -> Value {
+    let p = pose.position;
+    json!({ "position_m": [p.x, p.y, p.z], "heading_deg": pose.heading.to_degrees() })
+}
+
+fn print(scene: &Scene, frequency_ghz: f64, rows: &[Row]) {
+    println!("{}, {frequency_ghz} GHz, {} paths", scene.name, rows.len());
+    println!(
+        "{:<9} {:<10} {:>9} {:>9} {:>8} {:>9} {:>16} {:>16}  vertex (m)",
+        "kind", "surface", "length m", "delay ns", "gain dB", "phase deg", "AoA az,el deg", "AoD az,el deg"
+    );
+    for row in rows {
+        let angles = |a: &Angles| format!("{:.2}, {:.2}", a.local_azimuth_deg, a.elevation_deg);
+        let vertex = row.path.vertex().map_or_else(
+            || "-".to_owned(),
+            |v| format!("{:.4}, {:.4}, {:.4}", v.x, v.y, v.z),
+        );
+        println!(
+            "{:<9} {:<10} {:>9.4} {:>9.4} {:>8.2} {:>9.2} {:>16} {:>16}  {vertex}",
+            row.path.kind().to_string(),
+            row.path.geometry.surface.to_string(),
+            row.path.geometry.length,
+            row.path.delay() * 1e9,
+            row.gain_db(),
+            row.phase_deg(),
+            angles(&row.aoa),
+            angles(&row.aod),
+        );
+    }
+}
