@@ -1,5 +1,6 @@
 //! The command line of magnetar: parse, call, print.
 
+mod args;
 mod commands;
 
 use std::process::ExitCode;

@@ -1,5 +1,6 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
+mod trace;
 mod validate;
 mod version;
 
@@ -10,6 +11,8 @@ use clap::Subcommand;
 /// What the user asked for.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Print the paths between two devices in a scene.
+    Trace(trace::Args),
     /// Compare the tracer with exports of Sionna RT.
     Validate(validate::Args),
     /// Print the version as one JSON object.
@@ -19,6 +22,7 @@ pub enum Command {
 /// Runs one subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Version(args) => version::run(&args),
     }

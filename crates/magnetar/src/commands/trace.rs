@@ -74,7 +74,8 @@ impl Angles {
         let bearing = azimuth(direction);
         Self {
             azimuth_deg: wrap(bearing).to_degrees(),
-            elevation_deg: elevation(direction).to_degrees(),
+            // A zero has no sign on screens and in files.
+            elevation_deg: elevation(direction).to_degrees() + 0.0,
             local_azimuth_deg: wrap(bearing - device.heading).to_degrees(),
         }
     }
@@ -144,6 +145,11 @@ fn pose_to_json(pose: &Pose) -> Value {
     json!({ "position_m": [p.x, p.y, p.z], "heading_deg": pose.heading.to_degrees() })
 }
 
+/// Rounded for two decimals, with no sign on a zero.
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0 + 0.0
+}
+
 fn print(scene: &Scene, frequency_ghz: f64, rows: &[Row]) {
     println!("{}, {frequency_ghz} GHz, {} paths", scene.name, rows.len());
     println!(
@@ -151,11 +157,9 @@ fn print(scene: &Scene, frequency_ghz: f64, rows: &[Row]) {
         "kind", "surface", "length m", "delay ns", "gain dB", "phase deg", "AoA az,el deg", "AoD az,el deg"
     );
     for row in rows {
-        let angles = |a: &Angles| format!("{:.2}, {:.2}", a.local_azimuth_deg, a.elevation_deg);
-        let vertex = row.path.vertex().map_or_else(
-            || "-".to_owned(),
-            |v| format!("{:.4}, {:.4}, {:.4}", v.x, v.y, v.z),
-        );
+        let angles = |a: &Angles| format!("{:.2}, {:.2}", hundredths(a.local_azimuth_deg), hundredths(a.elevation_deg));
+        let vertex =
+            row.path.vertex().map_or_else(|| "-".to_owned(), |v| format!("{:.4}, {:.4}, {:.4}", v.x, v.y, v.z));
         println!(
             "{:<9} {:<10} {:>9.4} {:>9.4} {:>8.2} {:>9.2} {:>16} {:>16}  {vertex}",
             row.path.kind().to_string(),
