@@ -1,0 +1,140 @@
+//! The RF chain as one complex factor a bin and channel, and its application.
+
+use std::f64::consts::{LN_10, PI, TAU};
+
+use wide::{f32x8, f64x2};
+
+use crate::observation::GROUP;
+use crate::path_sum::{lanes, store};
+use crate::phasor::{self, Fine, Pair};
+use crate::reduced_path::reduce;
+use crate::rf_chain::{MAX_RIPPLE_TERMS, RfChainDraw};
+use crate::{Band, Observation, vector_math};
+
+/// Nepers in a decibel of amplitude.
+const NEPERS_PER_DB: f64 = LN_10 / 20.0;
+
+/// The complex factors of one RF-chain draw over a band, before the common real factor that keeps the energy.
+///
+/// Holds the band's cosine tables, so that computing another draw's factors does not allocate.
+#[derive(Debug, Clone)]
+pub struct RfFactors {
+    band: Band,
+    /// `cos(pi n (k + 1/2) / bins)` for n = 1, 2, ...: by group of bins and then n.
+    cosines: Vec<[[f32; GROUP]; MAX_RIPPLE_TERMS]>,
+    /// Coarse phasors by group: both channels.
+    coarse: Vec<[[f32; 2]; 2]>,
+    factors: Observation,
+}
+
+impl RfFactors {
+    /// Factors of one everywhere, for a band.
+    #[must_use]
+    pub fn new(band: Band) -> Self {
+        let groups = band.bins.div_ceil(GROUP);
+        let cosine = |n: usize, k: usize| (PI * (n + 1) as f64 * (k as f64 + 0.5) / band.bins as f64).cos() as f32;
+        let cosines = (0..groups)
+            .map(|group| std::array::from_fn(|n| std::array::from_fn(|j| cosine(n, group * GROUP + j))))
+            .collect();
+        let coarse = vec![[[0.0; 2]; 2]; groups];
+        let mut this = Self { band, cosines, coarse, factors: Observation::zeros(band.bins) };
+        this.compute(&RfChainDraw::default());
+        this
+    }
+
+    /// The factors, one a bin and channel.
+    #[must_use]
+    pub fn factors(&self) -> &Observation {
+        &self.factors
+    }
+
+    /// Computes the factors of a draw.
+    pub fn compute(&mut self, draw: &RfChainDraw) {
+        let mut fine = [Fine { re: [0.0; GROUP], im: [0.0; GROUP] }; 2];
+        self.linear_part(draw, &mut fine);
+        for channel in 0..2 {
+            let gain = draw.gain_ripple_db[channel].map(|c| f32x8::splat((c * NEPERS_PER_DB) as f32));
+            let phase = draw.phase_ripple_rad[channel].map(|c| f32x8::splat(c as f32));
+            let terms = used_terms(draw, channel);
+            let fine = &fine[channel];
+            let re = self.factors.re[channel].as_chunks_mut::<GROUP>().0;
+            let im = self.factors.im[channel].as_chunks_mut::<GROUP>().0;
+            for ((re, im), (cosines, coarse)) in re.iter_mut().zip(im).zip(self.cosines.iter().zip(&self.coarse)) {
+                let [a, b] = coarse[channel].map(f32x8::splat);
+                for half in 0..2 {
+                    let (mut nepers, mut radians) = (f32x8::ZERO, f32x8::ZERO);
+                    for ((gain, phase), cosine) in gain.iter().zip(&phase).zip(cosines).take(terms) {
+                        let cosine = lanes(cosine, half);
+                        nepers += *gain * cosine;
+                        radians += *phase * cosine;
+                    }
+                    let (sin, cos) = vector_math::sin_cos(radians);
+                    let amplitude = vector_math::exp(nepers);
+                    let (x, y) = (lanes(&fine.re, half), lanes(&fine.im, half));
+                    let (u, v) = ((a * x - b * y) * amplitude, (a * y + b * x) * amplitude);
+                    store(re, half, u * cos - v * sin);
+                    store(im, half, u * sin + v * cos);
+                }
+            }
+        }
+        self.factors.clear_padding();
+    }
+
+    /// What is constant or linear in phase over the band: common phase, timing, imbalance, phase error.
+    fn linear_part(&mut self, draw: &RfChainDraw, fine: &mut [Fine; 2]) {
+        let step = reduce(-self.band.spacing_hz() * draw.timing_offset_s);
+        let first = -self.band.offset_hz(0) * draw.timing_offset_s + draw.common_phase_rad / TAU;
+        let half_error = draw.phase_error_rad / TAU / 2.0;
+        let amplitude = (draw.gain_imbalance_db / 2.0 * NEPERS_PER_DB).exp();
+        let turned = Pair::from_turns([reduce(first - half_error), reduce(first + half_error)]);
+        let amplitude = Pair { re: f64x2::from([amplitude.recip(), amplitude]), im: f64x2::ZERO };
+        let coarse = &mut self.coarse;
+        phasor::fill(turned.times(amplitude), [step; 2], coarse.len(), fine, |group, z| coarse[group] = z);
+    }
+
+    /// Applies the factors to a noise-free block and scales it so that its energy stays what it was. A block of zeros
+    /// stays one.
+    pub fn apply(&self, block: &mut Observation) {
+        let (mut before, mut after) = (0.0f64, 0.0f64);
+        for channel in 0..2 {
+            let re = block.re[channel].as_chunks_mut::<GROUP>().0;
+            let im = block.im[channel].as_chunks_mut::<GROUP>().0;
+            let factor_re = self.factors.re[channel].as_chunks::<GROUP>().0;
+            let factor_im = self.factors.im[channel].as_chunks::<GROUP>().0;
+            for ((re, im), (a, b)) in re.iter_mut().zip(im).zip(factor_re.iter().zip(factor_im)) {
+                let (mut kept, mut changed) = (f32x8::ZERO, f32x8::ZERO);
+                for half in 0..2 {
+                    let (x, y) = (lanes(re, half), lanes(im, half));
+                    let (a, b) = (lanes(a, half), lanes(b, half));
+                    let (u, v) = (a * x - b * y, a * y + b * x);
+                    kept += x * x + y * y;
+                    changed += u * u + v * v;
+                    store(re, half, u);
+                    store(im, half, v);
+                }
+                // Few terms in f32, many in f64: the energy must be kept to 1e-6.
+                before += f64::from(in_order(kept));
+                after += f64::from(in_order(changed));
+            }
+        }
+        let scale = (before / after).sqrt();
+        if scale.is_finite() {
+            let scale = scale as f32;
+            for x in block.re.iter_mut().chain(&mut block.im).flatten() {
+                *x *= scale;
+            }
+        }
+    }
+}
+
+/// One more than the last ripple term in use.
+fn used_terms(draw: &RfChainDraw, channel: usize) -> usize {
+    let used = |n: &usize| draw.gain_ripple_db[channel][*n] != 0.0 || draw.phase_ripple_rad[channel][*n] != 0.0;
+    (0..MAX_RIPPLE_TERMS).rev().find(used).map_or(0, |n| n + 1)
+}
+
+/// Sum of the lanes in one fixed order, so that every vector unit gives the same bits.
+fn in_order(lanes: f32x8) -> f32 {
+    let [a, b, c, d, e, f, g, h] = lanes.to_array();
+    ((a + e) + (b + f)) + ((c + g) + (d + h))
+}
