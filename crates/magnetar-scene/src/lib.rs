@@ -9,6 +9,7 @@ mod error;
 mod material;
 mod material_file;
 mod material_library;
+pub mod occupancy_map;
 mod pose;
 mod room;
 mod scene;

@@ -1,0 +1,386 @@
+//! The rectangle of the outer walls.
+//!
+//! Evidence is the border between free and occupied cells: a wall is where seen emptiness ends. The turn of the room is
+//! the one for which the borders' projections pile up most sharply. Each wall is then the outermost line that borders
+//! cover over a good part of the room's side: furniture is further in, strays beyond the walls cover little. Last, turn
+//! and offsets are fitted together to the borders near each wall, with weights that fade for those off the line.
+
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+
+use super::{Cell, MapError, OccupancyMap};
+use crate::wrap;
+
+/// A wall's line must be covered over at least this share of its side by borders.
+const COVERAGE: f64 = 0.3;
+/// Fewer borders than this are no room.
+const MIN_BORDERS: usize = 40;
+
+/// A room found in a map. Its frame is the map frame turned by `-yaw` about the map's origin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoomFit {
+    /// The turn of the room in the map frame, radians in [-pi/4, pi/4).
+    pub yaw: f64,
+    /// Bounds `[xmin, xmax, ymin, ymax]` in the room's frame, metres.
+    pub bounds: [f64; 4],
+    /// Root mean square distance of the borders on the walls to their wall, metres.
+    pub residual_m: f64,
+    /// Share of each wall's length that borders cover, in the order of `bounds`.
+    pub coverage: [f64; 4],
+}
+
+impl RoomFit {
+    /// The corners in the map frame, counter-clockwise from the lower left of the room's frame.
+    #[must_use]
+    pub fn corners_in_map(&self) -> [[f64; 2]; 4] {
+        let [x0, x1, y0, y1] = self.bounds;
+        [[x0, y0], [x1, y0], [x1, y1], [x0, y1]].map(|p| turn(p, self.yaw))
+    }
+}
+
+/// A place where a free cell meets an occupied one, and the direction from free to occupied, in the map frame.
+#[derive(Clone, Copy)]
+struct Border {
+    at: [f64; 2],
+    outward: [f64; 2],
+}
+
+/// Finds the rectangle of the outer walls.
+///
+/// # Errors
+/// If the map has too few borders, or no four walls stand out.
+pub fn fit_room(map: &OccupancyMap) -> Result<RoomFit, MapError> {
+    let borders = borders(map);
+    if borders.len() < MIN_BORDERS {
+        return Err(MapError::NoRoom(format!(
+            "only {} places where free cells meet occupied ones; expected at least {MIN_BORDERS}. Is the map empty, or \
+             `negate` or the thresholds wrong?",
+            borders.len()
+        )));
+    }
+    let yaw = sharpest_turn(&borders, map.resolution);
+    let mut fit = outer_walls(&borders, yaw, map.resolution)?;
+    for _ in 0..20 {
+        let previous = fit;
+        fit = refine(&borders, fit, map.resolution);
+        if (fit.yaw - previous.yaw).abs() < 1e-9 {
+            break;
+        }
+    }
+    fit.coverage = [0, 1, 2, 3].map(|side| coverage(&borders, &fit, side, 1.5 * map.resolution, map.resolution));
+    Ok(fit)
+}
+
+fn turn([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
+    let (sin, cos) = angle.sin_cos();
+    [cos * x - sin * y, sin * x + cos * y]
+}
+
+fn borders(map: &OccupancyMap) -> Vec<Border> {
+    let yaw = map.origin[2];
+    let mut found = Vec::new();
+    for row in 0..map.height as isize {
+        for column in 0..map.width as isize {
+            if map.cell(column, row) != Cell::Occupied {
+                continue;
+            }
+            for (dc, dr) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
+                if map.cell(column + dc, row + dr) == Cell::Free {
+                    let (dc, dr) = (dc as f64, dr as f64);
+                    let at = map.map_from_grid(column as f64 + 0.5 + dc / 2.0, row as f64 + 0.5 + dr / 2.0);
+                    found.push(Border { at, outward: turn([-dc, -dr], yaw) });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The turn in [-pi/4, pi/4) whose projections on both axes have the largest sum of squared counts.
+fn sharpest_turn(borders: &[Border], resolution: f64) -> f64 {
+    let reach = borders.iter().map(|b| b.at[0].hypot(b.at[1])).fold(0.0, f64::max);
+    let bins = (2.0 * reach / resolution).ceil() as usize + 4;
+    let mut histogram = vec![0.0f64; bins];
+    let mut sharpness = |angle: f64| {
+        let mut total = 0.0;
+        for axis in 0..2 {
+            histogram.fill(0.0);
+            for border in borders {
+                // Linear sharing between two bins keeps the measure smooth in the angle.
+                let place = (turn(border.at, -angle)[axis] + reach) / resolution + 1.0;
+                let (bin, part) = (place.floor(), place - place.floor());
+                histogram[bin as usize] += 1.0 - part;
+                histogram[bin as usize + 1] += part;
+            }
+            total += histogram.iter().map(|c| c * c).sum::<f64>();
+        }
+        total
+    };
+    let mut best = (0.0, f64::MIN);
+    let mut step = 0.5f64.to_radians();
+    let mut center = 0.0;
+    let mut span = (FRAC_PI_4 / step).ceil() as i32;
+    while step > 1e-4 {
+        for i in -span..=span {
+            let angle = center + f64::from(i) * step;
+            let value = sharpness(angle);
+            if value > best.1 {
+                best = (angle, value);
+            }
+        }
+        center = best.0;
+        step /= 5.0;
+        span = 6;
+    }
+    quarter(best.0)
+}
+
+/// The same turn of a rectangle in [-pi/4, pi/4).
+fn quarter(angle: f64) -> f64 {
+    (wrap(angle) + FRAC_PI_4).rem_euclid(FRAC_PI_2) - FRAC_PI_4
+}
+
+/// How far along a side's outward axis a point lies, and where along the side. Sides are in the order of `bounds`.
+fn on_side(point: [f64; 2], yaw: f64, side: usize) -> (f64, f64) {
+    let p = turn(point, -yaw);
+    (p[side / 2], p[1 - side / 2])
+}
+
+fn faces_side(border: &Border, yaw: f64, side: usize) -> bool {
+    let sign = if side % 2 == 1 { 1.0 } else { -1.0 };
+    turn(border.outward, -yaw)[side / 2] * sign > 0.5
+}
+
+fn outer_walls(borders: &[Border], yaw: f64, resolution: f64) -> Result<RoomFit, MapError> {
+    let mut fit = RoomFit { yaw, bounds: quantile_bounds(borders, yaw), residual_m: 0.0, coverage: [0.0; 4] };
+    // The length of a side depends on the other two walls: settle them together.
+    for _ in 0..3 {
+        for side in 0..4 {
+            fit.bounds[side] = outermost_line(borders, &fit, side, resolution).ok_or_else(|| {
+                MapError::NoRoom(format!(
+                    "no line is covered over {:.0} % of the {} side",
+                    100.0 * COVERAGE,
+                    ["low-x", "high-x", "low-y", "high-y"][side]
+                ))
+            })?;
+        }
+    }
+    if fit.bounds[1] - fit.bounds[0] < 4.0 * resolution || fit.bounds[3] - fit.bounds[2] < 4.0 * resolution {
+        return Err(MapError::NoRoom("the walls found coincide".to_owned()));
+    }
+    Ok(fit)
+}
+
+/// Bounds that hold most borders: the first guess, not thrown by a few strays.
+fn quantile_bounds(borders: &[Border], yaw: f64) -> [f64; 4] {
+    let axis = |a: usize| {
+        let mut values: Vec<_> = borders.iter().map(|b| turn(b.at, -yaw)[a]).collect();
+        values.sort_by(f64::total_cmp);
+        let at = |q: f64| values[((values.len() - 1) as f64 * q) as usize];
+        [at(0.02), at(0.98)]
+    };
+    let ([x0, x1], [y0, y1]) = (axis(0), axis(1));
+    [x0, x1, y0, y1]
+}
+
+/// The outermost line of a side that borders facing outward cover well enough.
+fn outermost_line(borders: &[Border], fit: &RoomFit, side: usize, resolution: f64) -> Option<f64> {
+    let sign = if side % 2 == 1 { 1.0 } else { -1.0 };
+    let mut offsets: Vec<_> = borders
+        .iter()
+        .filter(|b| faces_side(b, fit.yaw, side))
+        .map(|b| sign * on_side(b.at, fit.yaw, side).0)
+        .collect();
+    offsets.sort_by(|a, b| b.total_cmp(a));
+    offsets.dedup_by(|a, b| (*a - *b).abs() < resolution / 4.0);
+    let covered = |offset: f64| {
+        let mut trial = *fit;
+        trial.bounds[side] = sign * offset;
+        coverage(borders, &trial, side, 1.5 * resolution, resolution)
+    };
+    let first = offsets.iter().copied().find(|&offset| covered(offset) >= COVERAGE)?;
+    // The first line found touches the wall's band from outside: take the best covered one of the band.
+    let best = offsets
+        .iter()
+        .copied()
+        .filter(|offset| (first - 4.0 * resolution..=first).contains(offset))
+        .max_by(|a, b| covered(*a).total_cmp(&covered(*b)))?;
+    Some(sign * best)
+}
+
+/// Share of a side's length with a border within `reach` of its line.
+fn coverage(borders: &[Border], fit: &RoomFit, side: usize, reach: f64, resolution: f64) -> f64 {
+    let (low, high) = if side < 2 { (fit.bounds[2], fit.bounds[3]) } else { (fit.bounds[0], fit.bounds[1]) };
+    let slots = ((high - low) / resolution).round().max(1.0) as usize;
+    let mut seen = vec![false; slots];
+    for border in borders.iter().filter(|b| faces_side(b, fit.yaw, side)) {
+        let (offset, along) = on_side(border.at, fit.yaw, side);
+        if (offset - fit.bounds[side]).abs() <= reach && (low..high).contains(&along) {
+            seen[(((along - low) / (high - low) * slots as f64) as usize).min(slots - 1)] = true;
+        }
+    }
+    seen.iter().filter(|s| **s).count() as f64 / slots as f64
+}
+
+/// One step of a joint robust fit of the turn and the four offsets to the borders near each wall.
+fn refine(borders: &[Border], fit: RoomFit, resolution: f64) -> RoomFit {
+    let scale = 1.5 * resolution;
+    // Residual of a border on a side: offset - bound; its slope in the turn is -/+ the place along the wall. The normal
+    // equations are an arrow: eliminate the four offsets, solve the turn.
+    let mut sums = [[0.0f64; 5]; 4];
+    let (mut square, mut weight_sum) = (0.0, 0.0);
+    for border in borders {
+        for (side, side_sums) in sums.iter_mut().enumerate() {
+            if !faces_side(border, fit.yaw, side) {
+                continue;
+            }
+            let (offset, along) = on_side(border.at, fit.yaw, side);
+            let distance = offset - fit.bounds[side];
+            if distance.abs() > 3.0 * scale {
+                continue;
+            }
+            // Tukey's biweight: strays and clutter against the wall count less the further they are off.
+            let weight = (1.0 - (distance / (3.0 * scale)).powi(2)).powi(2);
+            let slope = if side < 2 { along } else { -along };
+            let terms = [weight, weight * slope, weight * slope * slope, weight * distance, weight * distance * slope];
+            for (sum, term) in side_sums.iter_mut().zip(terms) {
+                *sum += term;
+            }
+            square += weight * distance * distance;
+            weight_sum += weight;
+        }
+    }
+    let (mut curvature, mut gradient) = (0.0, 0.0);
+    for [w, ws, wss, wd, wds] in sums {
+        if w > 0.0 {
+            curvature += wss - ws * ws / w;
+            gradient += wds - ws * wd / w;
+        }
+    }
+    let turned = if curvature > 0.0 { -gradient / curvature } else { 0.0 };
+    let mut next = fit;
+    next.yaw = quarter(fit.yaw + turned);
+    for (bound, [w, ws, _, wd, _]) in next.bounds.iter_mut().zip(sums) {
+        if w > 0.0 {
+            *bound += (wd + ws * turned) / w;
+        }
+    }
+    next.residual_m = if weight_sum > 0.0 { (square / weight_sum).sqrt() } else { 0.0 };
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::ChaCha8Rng;
+    use rand::{RngExt, SeedableRng};
+
+    const RESOLUTION: f64 = 0.05;
+
+    /// A hand-drawn room: what is drawn and how badly.
+    struct Drawing {
+        bounds: [f64; 4],
+        yaw: f64,
+        map_yaw: f64,
+        clutter: usize,
+        gaps: usize,
+        noise: f64,
+        seed: u64,
+    }
+
+    fn draw(d: &Drawing) -> OccupancyMap {
+        let mut rng = ChaCha8Rng::seed_from_u64(d.seed);
+        let [x0, x1, y0, y1] = d.bounds;
+        let side = 340;
+        let origin = [-8.0, -8.0, d.map_yaw];
+        let blank = OccupancyMap::from_cells(side, side, RESOLUTION, origin, vec![Cell::Unknown; side * side]).unwrap();
+        let clutter: Vec<[f64; 4]> = (0..d.clutter)
+            .map(|_| {
+                let (w, h) = (rng.random_range(0.2..0.8), rng.random_range(0.2..0.8));
+                let (x, y) = (rng.random_range(x0 + 0.5..x1 - 1.3), rng.random_range(y0 + 0.5..y1 - 1.3));
+                [x, x + w, y, y + h]
+            })
+            .collect();
+        let gaps: Vec<(usize, f64, f64)> = (0..d.gaps)
+            .map(|_| {
+                let wall = rng.random_range(0..4);
+                let (low, high) = if wall < 2 { (y0, y1) } else { (x0, x1) };
+                let from = rng.random_range(low..high - 1.0);
+                (wall, from, from + rng.random_range(0.6..1.0))
+            })
+            .collect();
+        let mut cells = Vec::new();
+        for row in 0..side {
+            for column in 0..side {
+                let p = turn(blank.map_from_grid(column as f64 + 0.5, row as f64 + 0.5), -d.yaw);
+                // How far outside each wall.
+                let outside = [x0 - p[0], p[0] - x1, y0 - p[1], p[1] - y1];
+                let wall = (0..4).max_by(|a, b| outside[*a].total_cmp(&outside[*b])).unwrap();
+                let along = if wall < 2 { p[1] } else { p[0] };
+                let in_gap = gaps.iter().any(|(w, from, to)| *w == wall && (*from..*to).contains(&along));
+                let depth = outside[wall];
+                let in_clutter = clutter.iter().any(|c| (c[0]..c[1]).contains(&p[0]) && (c[2]..c[3]).contains(&p[1]));
+                let mut cell = if depth < 0.0 {
+                    if in_clutter { Cell::Occupied } else { Cell::Free }
+                } else if in_gap && depth < 1.5 {
+                    Cell::Free
+                } else if depth < 0.1 {
+                    Cell::Occupied
+                } else {
+                    Cell::Unknown
+                };
+                if depth < 2.0 && rng.random_bool(d.noise) {
+                    cell = [Cell::Free, Cell::Occupied, Cell::Unknown][rng.random_range(0..3)];
+                }
+                cells.push(cell);
+            }
+        }
+        OccupancyMap::from_cells(side, side, RESOLUTION, origin, cells).unwrap()
+    }
+
+    fn assert_recovers(drawing: &Drawing, tolerance_m: f64) {
+        let fit = fit_room(&draw(drawing)).unwrap();
+        assert!((fit.yaw - drawing.yaw).abs() < 0.01, "yaw {} for {}", fit.yaw, drawing.yaw);
+        for (found, truth) in fit.bounds.iter().zip(drawing.bounds) {
+            assert!((found - truth).abs() < tolerance_m, "{:?} for {:?}", fit.bounds, drawing.bounds);
+        }
+        assert!(fit.residual_m < RESOLUTION, "{fit:?}");
+    }
+
+    const LAB: [f64; 4] = [-1.403, 4.270, -6.060, 3.000];
+
+    fn clean() -> Drawing {
+        Drawing { bounds: LAB, yaw: 0.0, map_yaw: 0.0, clutter: 0, gaps: 0, noise: 0.0, seed: 1 }
+    }
+
+    #[test]
+    fn a_clean_room() {
+        assert_recovers(&clean(), 0.6 * RESOLUTION);
+    }
+
+    #[test]
+    fn turned_rooms() {
+        for yaw in [-0.7, -0.3, 0.02, 0.4, 0.75] {
+            assert_recovers(&Drawing { yaw, ..clean() }, RESOLUTION);
+        }
+    }
+
+    #[test]
+    fn a_turned_map_grid() {
+        // The grid's lower-left corner stays put, so the room must lie on the grid after the turn.
+        assert_recovers(&Drawing { bounds: [-6.0, -1.0, -3.0, 4.0], map_yaw: 0.2, ..clean() }, RESOLUTION);
+    }
+
+    #[test]
+    fn clutter_gaps_turn_and_noise() {
+        for seed in 0..12 {
+            let drawing = Drawing { yaw: 0.3, clutter: 8, gaps: 2, noise: 0.01, seed, ..clean() };
+            assert_recovers(&drawing, 1.5 * RESOLUTION);
+        }
+    }
+
+    #[test]
+    fn an_empty_map_has_no_room() {
+        let empty = OccupancyMap::from_cells(50, 50, 0.05, [0.0; 3], vec![Cell::Free; 2500]).unwrap();
+        assert!(matches!(fit_room(&empty), Err(MapError::NoRoom(_))));
+    }
+}

@@ -1,0 +1,181 @@
+//! The `map_server` format: a YAML description beside a PGM or PNG image.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use image::{ImageReader, Limits};
+use serde::Deserialize;
+
+use super::{Cell, MapError};
+
+/// Maps larger than this on a side are refused: 20,000 cells of 5 cm are a kilometre.
+const MAX_SIDE: u32 = 20_000;
+/// No `map_server` description is near this long.
+const MAX_YAML_BYTES: u64 = 64 * 1024;
+
+/// A `map_server` description.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    image: PathBuf,
+    resolution: f64,
+    origin: [f64; 3],
+    #[serde(default)]
+    negate: u8,
+    #[serde(default = "default_occupied")]
+    occupied_thresh: f64,
+    #[serde(default = "default_free")]
+    free_thresh: f64,
+    #[serde(default)]
+    mode: Mode,
+}
+
+#[derive(Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Trinary,
+    Scale,
+    Raw,
+}
+
+fn default_occupied() -> f64 {
+    0.65
+}
+
+fn default_free() -> f64 {
+    0.196
+}
+
+/// An occupancy map: cells in the map's own grid, and where that grid lies in the map frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OccupancyMap {
+    /// Cells a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Side of a cell, metres.
+    pub resolution: f64,
+    /// Map-frame x, y (metres) and yaw (radians) of the lower-left corner of the grid.
+    pub origin: [f64; 3],
+    cells: Vec<Cell>,
+}
+
+impl OccupancyMap {
+    /// A map from its cells, row by row from the lowest y up; `None` if their number does not fit.
+    #[must_use]
+    pub fn from_cells(
+        width: usize,
+        height: usize,
+        resolution: f64,
+        origin: [f64; 3],
+        cells: Vec<Cell>,
+    ) -> Option<Self> {
+        (cells.len() == width.checked_mul(height)?).then_some(Self { width, height, resolution, origin, cells })
+    }
+
+    /// Reads a `map_server` map by its YAML file.
+    ///
+    /// # Errors
+    /// If either file cannot be read, a key is missing, unknown or out of range, or the image is too large.
+    pub fn load(yaml: &Path) -> Result<Self, MapError> {
+        let description = describe(yaml)?;
+        let path = yaml.parent().unwrap_or(Path::new("")).join(&description.image);
+        let image_error = |message: String| MapError::Image { path: path.clone(), message };
+        let file = File::open(&path).map_err(|source| MapError::Read { path: path.clone(), source })?;
+        let mut reader = ImageReader::new(BufReader::new(file))
+            .with_guessed_format()
+            .map_err(|source| MapError::Read { path: path.clone(), source })?;
+        let mut limits = Limits::default();
+        limits.max_image_width = Some(MAX_SIDE);
+        limits.max_image_height = Some(MAX_SIDE);
+        limits.max_alloc = Some(1 << 30);
+        reader.limits(limits);
+        let image = reader
+            .decode()
+            .map_err(|e| image_error(format!("{e}; expected a PGM or PNG of at most {MAX_SIDE} x {MAX_SIDE} cells")))?
+            .into_luma8();
+        let (width, height) = image.dimensions();
+        if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
+            return Err(image_error(format!(
+                "the image has {width} x {height} cells; expected 1 to {MAX_SIDE} on a side"
+            )));
+        }
+        // Images start at the top, maps at the lowest y.
+        let cells = image.rows().rev().flatten().map(|pixel| classify(pixel.0[0], &description)).collect();
+        Ok(Self {
+            width: width as usize,
+            height: height as usize,
+            resolution: description.resolution,
+            origin: description.origin,
+            cells,
+        })
+    }
+
+    /// The cell in a column and a row (from the lowest y up); unknown beyond the grid.
+    #[must_use]
+    pub fn cell(&self, column: isize, row: isize) -> Cell {
+        if (0..self.width as isize).contains(&column) && (0..self.height as isize).contains(&row) {
+            self.cells[row as usize * self.width + column as usize]
+        } else {
+            Cell::Unknown
+        }
+    }
+
+    /// A point of the grid (in cells from its lower-left corner) in the map frame, metres.
+    #[must_use]
+    pub fn map_from_grid(&self, column: f64, row: f64) -> [f64; 2] {
+        let [x, y, yaw] = self.origin;
+        let (sin, cos) = yaw.sin_cos();
+        let (u, v) = (column * self.resolution, row * self.resolution);
+        [x + cos * u - sin * v, y + sin * u + cos * v]
+    }
+
+    /// A point of the map frame in cells from the grid's lower-left corner.
+    #[must_use]
+    pub fn grid_from_map(&self, point: [f64; 2]) -> [f64; 2] {
+        let (sin, cos) = self.origin[2].sin_cos();
+        let (u, v) = (point[0] - self.origin[0], point[1] - self.origin[1]);
+        [(cos * u + sin * v) / self.resolution, (cos * v - sin * u) / self.resolution]
+    }
+}
+
+fn classify(value: u8, description: &Description) -> Cell {
+    let bright = f64::from(value) / 255.0;
+    let occupancy = if description.negate != 0 { bright } else { 1.0 - bright };
+    if occupancy > description.occupied_thresh {
+        Cell::Occupied
+    } else if occupancy < description.free_thresh {
+        Cell::Free
+    } else {
+        Cell::Unknown
+    }
+}
+
+fn describe(yaml: &Path) -> Result<Description, MapError> {
+    let read_error = |source| MapError::Read { path: yaml.to_owned(), source };
+    let mut text = String::new();
+    File::open(yaml).map_err(read_error)?.take(MAX_YAML_BYTES).read_to_string(&mut text).map_err(read_error)?;
+    let bad = |message: String| MapError::Yaml { path: yaml.to_owned(), message };
+    let description: Description = serde_saphyr::from_str(&text).map_err(|e| {
+        bad(format!("{e}\nexpected a map_server description with image, resolution and origin [x, y, yaw]"))
+    })?;
+    let d = &description;
+    if !(d.resolution.is_finite() && (1e-3..=10.0).contains(&d.resolution)) {
+        return Err(bad(format!("resolution is {}; expected 0.001 to 10 metres a cell", d.resolution)));
+    }
+    if !d.origin.iter().all(|v| v.is_finite() && v.abs() < 1e6) {
+        return Err(bad(format!("origin is {:?}; expected finite [x, y, yaw] in metres and radians", d.origin)));
+    }
+    if !(0.0 <= d.free_thresh && d.free_thresh < d.occupied_thresh && d.occupied_thresh <= 1.0) {
+        return Err(bad(format!(
+            "free_thresh is {} and occupied_thresh {}; expected 0 <= free_thresh < occupied_thresh <= 1",
+            d.free_thresh, d.occupied_thresh
+        )));
+    }
+    if d.mode == Mode::Raw {
+        return Err(bad("mode is raw, which has no thresholds; expected trinary or scale".to_owned()));
+    }
+    Ok(description)
+}
