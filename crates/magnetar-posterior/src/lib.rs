@@ -1,1 +1,36 @@
 //! Candidate support, features, the twin scorer, metrics and fusion.
+//!
+//! From one observation (K ranked AoA-SNR pairs), the layout and the RX pose to a joint distribution over the TX's
+//! planar position and heading.
+
+mod arrivals;
+mod error;
+mod features;
+mod fusion;
+mod hpd;
+mod layout;
+mod loss;
+mod metrics;
+mod npy;
+mod post_index;
+mod summary;
+mod support;
+mod target;
+#[cfg(test)]
+mod testing;
+mod volume;
+
+pub use arrivals::{Arrival, Arrivals};
+pub use error::PosteriorError;
+pub use features::{DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, query_channels, spatial_channels};
+pub use fusion::{Fused, fuse};
+pub use hpd::{HpdCurve, LEVELS};
+pub use layout::Layout;
+pub use loss::uniform_referenced_loss;
+pub use metrics::{CONE_OPENINGS_DEG, Score};
+pub use npy::{NpyWriter, write_npy_f32};
+pub use post_index::{DesignMetrics, post_index};
+pub use summary::{Estimate, Stratum, Summary, Tally};
+pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
+pub use target::Target;
+pub use volume::Volume;

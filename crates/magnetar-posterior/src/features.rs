@@ -1,0 +1,168 @@
+//! The candidate feature fields of the paper: a spatial field and a heading query, 12 + 6K channels together.
+//!
+//! All relative: positions enter as displacements from the RX, angles as differences. The scales are ours.
+
+use std::f64::consts::PI;
+
+use magnetar_scene::Pose;
+
+use crate::{Arrivals, Layout, Support};
+
+/// Unit of the displacement and spacing channels, metres: about half the nominal room's length.
+pub const DISPLACEMENT_SCALE_M: f64 = 5.0;
+
+/// Unit of the SNR channel, dB: processed SNR divided by this is of order one.
+pub const SNR_SCALE_DB: f64 = 40.0;
+
+/// Ranges shorter than this are told as this in the log-range channel, metres.
+pub const RANGE_FLOOR_M: f64 = 0.05;
+
+/// The two factored fields. Channel c of the spatial field is `spatial[c H W ..]`; channel c of the heading query is
+/// `query[c D H W ..]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    /// (8 + 4K) x H x W.
+    pub spatial: Vec<f32>,
+    /// (4 + 2K) x D x H x W.
+    pub query: Vec<f32>,
+    /// K.
+    pub retained: usize,
+}
+
+/// 8 + 4K channels of the spatial field.
+#[must_use]
+pub fn spatial_channels(retained: usize) -> usize {
+    8 + 4 * retained
+}
+
+/// 4 + 2K channels of the heading query.
+#[must_use]
+pub fn query_channels(retained: usize) -> usize {
+    4 + 2 * retained
+}
+
+impl Features {
+    /// Builds both fields.
+    #[must_use]
+    pub fn new(support: &Support, layout: &Layout, rx: &Pose, arrivals: &Arrivals) -> Self {
+        let size = support.size();
+        let plane = size.rows * size.columns;
+        let retained = arrivals.retained;
+        let mut spatial = vec![0f32; spatial_channels(retained) * plane];
+        let mut query = vec![0f32; query_channels(retained) * size.len()];
+        let [dx, dy] = support.spacing();
+        for (i, y) in support.ys().iter().enumerate() {
+            for (j, x) in support.xs().iter().enumerate() {
+                let cell = i * size.columns + j;
+                let (ex, ey) = (x - rx.position.x, y - rx.position.y);
+                let bearing = ey.atan2(ex);
+                let local = bearing - rx.heading;
+                let mut put = |channel: usize, value: f64| spatial[channel * plane + cell] = value as f32;
+                put(0, ex / DISPLACEMENT_SCALE_M);
+                put(1, ey / DISPLACEMENT_SCALE_M);
+                put(2, ex.hypot(ey).max(RANGE_FLOOR_M).ln());
+                put(3, local.cos());
+                put(4, local.sin());
+                let clear = layout.planar_los([*x, *y], [rx.position.x, rx.position.y]);
+                put(5, if clear { 1.0 } else { 0.0 });
+                put(6, dx / DISPLACEMENT_SCALE_M);
+                put(7, dy / DISPLACEMENT_SCALE_M);
+                for (k, arrival) in arrivals.found.iter().take(retained).enumerate() {
+                    let mismatch = arrival.aoa_rad - local;
+                    put(8 + 4 * k, arrival.snr_db / SNR_SCALE_DB);
+                    put(9 + 4 * k, mismatch.cos());
+                    put(10 + 4 * k, mismatch.sin());
+                    put(11 + 4 * k, 1.0);
+                }
+                for d in 0..size.headings {
+                    let heading = support.heading(d);
+                    let voxel = support.index(d, i, j);
+                    let mut put = |channel: usize, angle: f64| {
+                        query[channel * size.len() + voxel] = angle.cos() as f32;
+                        query[(channel + 1) * size.len() + voxel] = angle.sin() as f32;
+                    };
+                    put(0, heading - rx.heading);
+                    // From the candidate to the RX: the bearing reversed.
+                    put(2, heading - (bearing + PI));
+                    for (k, arrival) in arrivals.found.iter().take(retained).enumerate() {
+                        // The AoA points towards the source, so the wave travels the other way.
+                        put(4 + 2 * k, heading - (arrival.aoa_rad + rx.heading + PI));
+                    }
+                }
+            }
+        }
+        Self { spatial, query, retained }
+    }
+
+    /// The dense (12 + 6K) x D x H x W block: the spatial field repeated for every heading, then the query.
+    #[must_use]
+    pub fn dense(&self, support: &Support) -> Vec<f32> {
+        let size = support.size();
+        let plane = size.rows * size.columns;
+        let mut block =
+            Vec::with_capacity((spatial_channels(self.retained) * size.headings * plane) + self.query.len());
+        for channel in self.spatial.chunks_exact(plane) {
+            for _ in 0..size.headings {
+                block.extend_from_slice(channel);
+            }
+        }
+        block.extend_from_slice(&self.query);
+        block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arrival;
+    use crate::testing::small_support;
+    use std::f64::consts::FRAC_PI_2;
+
+    fn features() -> (Support, Features) {
+        let support = small_support();
+        let layout =
+            Layout { room: magnetar_scene::Room::from_bounds([0.0, 4.0, 0.0, 3.0, 0.0, 3.0]).unwrap(), boxes: vec![] };
+        // The RX looks along +y from (0.5, 0.5): the candidate (0.5, 2.5) is on boresight, 2 m away.
+        let rx = Pose::new(0.5, 0.5, 1.0, FRAC_PI_2);
+        let found = vec![Arrival { phase_rad: 0.0, aoa_rad: 0.0, raw_snr_db: 1.11, snr_db: 20.0 }];
+        let f = Features::new(&support, &layout, &rx, &Arrivals { retained: 2, found });
+        (support, f)
+    }
+
+    #[test]
+    fn the_dense_block_has_24_channels_for_two_arrivals() {
+        let (support, f) = features();
+        assert_eq!(f.dense(&support).len(), 24 * support.size().len());
+        assert_eq!(f.spatial.len(), 16 * 12);
+        assert_eq!(f.query.len(), 8 * 96);
+    }
+
+    #[test]
+    fn channels_worked_by_hand() {
+        let (support, f) = features();
+        let cell = 2 * 4; // row 2 (y = 2.5), column 0 (x = 0.5)
+        let spatial = |c: usize| f.spatial[c * 12 + cell];
+        let close = |a: f32, b: f64| assert!((f64::from(a) - b).abs() < 1e-6, "{a} {b}");
+        close(spatial(0), 0.0);
+        close(spatial(1), 2.0 / DISPLACEMENT_SCALE_M);
+        close(spatial(2), 2f64.ln());
+        close(spatial(3), 1.0);
+        close(spatial(4), 0.0);
+        close(spatial(5), 1.0);
+        close(spatial(6), 1.0 / DISPLACEMENT_SCALE_M);
+        close(spatial(8), 0.5);
+        close(spatial(9), 1.0);
+        close(spatial(10), 0.0);
+        close(spatial(11), 1.0);
+        // The second arrival is missing: zeros and no validity.
+        assert!((12..16).all(|c| spatial(c) == 0.0));
+        // Heading bin 6 of 8 looks along -y: towards the RX, along the wave's travel, opposite the RX's heading.
+        let n = support.size().len();
+        let voxel = support.index(6, 2, 0);
+        close(f.query[voxel], -1.0);
+        close(f.query[2 * n + voxel], 1.0);
+        close(f.query[3 * n + voxel], 0.0);
+        close(f.query[4 * n + voxel], 1.0);
+        assert_eq!(f.query[6 * n + voxel], 0.0);
+    }
+}
