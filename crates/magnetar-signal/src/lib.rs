@@ -35,3 +35,10 @@ pub use reduced_path::ReducedPath;
 pub use rf_chain::{MAX_RIPPLE_TERMS, RfChainConfig, RfChainDraw};
 pub use rf_factors::RfFactors;
 pub use synthesizer::Synthesizer;
+
+#[cfg(test)]
+mod noise_tests;
+#[cfg(test)]
+mod rf_chain_tests;
+#[cfg(test)]
+mod synthesis_tests;
