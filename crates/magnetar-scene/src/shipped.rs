@@ -11,3 +11,9 @@ pub(crate) const SCENES: &[(&str, &str)] = &[
     ("lab_middle", include_str!("../../../scenes/lab_middle.toml")),
     ("lab_right", include_str!("../../../scenes/lab_right.toml")),
 ];
+
+/// Name and text of each shipped antenna pattern.
+pub(crate) const PATTERNS: &[(&str, &str)] = &[
+    ("isotropic", include_str!("../../../antenna_patterns/isotropic.csv")),
+    ("synthetic_vivaldi", include_str!("../../../antenna_patterns/synthetic_vivaldi.csv")),
+];

@@ -10,6 +10,15 @@ use crate::error::{Error, Place};
 
 /// Reads a UTF-8 text file of at most `limit` bytes.
 pub(crate) fn read(path: &Path, kind: &'static str, limit: u64) -> Result<String, Error> {
+    String::from_utf8(read_bytes(path, kind, limit)?).map_err(|error| {
+        let line = line_at(error.as_bytes(), error.utf8_error().valid_up_to());
+        let place = Place::new(&path.display().to_string()).at_line(line);
+        Error::malformed(place, "not UTF-8 text", format!("a {kind} file in plain text"))
+    })
+}
+
+/// Reads a file of at most `limit` bytes.
+pub(crate) fn read_bytes(path: &Path, kind: &'static str, limit: u64) -> Result<Vec<u8>, Error> {
     let origin = path.display().to_string();
     let unreadable = |source| Error::Read { path: origin.clone(), source };
     let file = File::open(path).map_err(unreadable)?;
@@ -19,10 +28,7 @@ pub(crate) fn read(path: &Path, kind: &'static str, limit: u64) -> Result<String
     if bytes.len() as u64 > limit {
         return Err(Error::TooLarge { origin, kind, limit });
     }
-    String::from_utf8(bytes).map_err(|error| {
-        let line = line_at(error.as_bytes(), error.utf8_error().valid_up_to());
-        Error::malformed(Place::new(&origin).at_line(line), "not UTF-8 text", format!("a {kind} file in plain text"))
-    })
+    Ok(bytes)
 }
 
 /// The line, counted from 1, of a byte offset.
