@@ -19,6 +19,7 @@ mod phasor;
 mod reduced_path;
 mod rf_chain;
 mod rf_factors;
+pub mod sre;
 mod synthesizer;
 mod vector_math;
 

@@ -1,0 +1,159 @@
+//! What the estimator reports.
+
+use std::f64::consts::TAU;
+
+use num_complex::Complex;
+
+use super::options::{AoaMode, SreOptions};
+use crate::{Band, RxArray};
+
+/// One component: an arrival as the two elements hear it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Component {
+    /// Mean delay over the elements, seconds, in `[0, 1 / spacing)`: delays are known modulo the band's period.
+    pub delay_s: f64,
+    /// Delay at element 1 minus delay at element 0, seconds.
+    pub delay_difference_s: f64,
+    /// Complex gain of each element at the carrier.
+    pub gain: [Complex<f64>; 2],
+    /// Inter-element phase (element 1 minus element 0) at the carrier, less the calibration offset, in `[-pi, pi)`.
+    pub phase_rad: f64,
+    /// Angle of arrival, radians, 0 is boresight, positive towards element 1.
+    pub aoa_rad: f64,
+    /// Probability that `aoa_rad` is the right one among the aliases of the phase, by the delay difference.
+    pub alias_confidence: f64,
+    /// Power per bin over the noise variance, mean over the elements, dB.
+    pub raw_snr_db: f64,
+    /// `raw_snr_db` plus the processing gain, dB.
+    pub snr_db: f64,
+}
+
+/// All components of one observation, the strongest (by raw SNR) first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Estimate {
+    pub(super) components: Vec<Component>,
+    pub(super) noise_variance: f64,
+    pub(super) keep: usize,
+}
+
+impl Estimate {
+    /// Every detected component, strongest first.
+    #[must_use]
+    pub fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// The retained arrivals: at most `keep` components, strongest first. Fewer than `keep` means that the remaining
+    /// ranks are not valid.
+    #[must_use]
+    pub fn arrivals(&self) -> &[Component] {
+        &self.components[..self.components.len().min(self.keep)]
+    }
+
+    /// Noise variance per bin and channel: the known one, or the one estimated from the inactive bins.
+    #[must_use]
+    pub fn noise_variance(&self) -> f64 {
+        self.noise_variance
+    }
+}
+
+/// Turns a fitted atom into a component.
+#[derive(Debug, Clone)]
+pub(super) struct Reporter {
+    /// Seconds per grid step.
+    pub step_s: f64,
+    /// Grid steps in a turn.
+    pub len: f64,
+    /// Number of the carrier's bin about the centre of the active bins.
+    pub carrier_bin: f64,
+    /// Element spacing in wavelengths at the carrier.
+    wavelengths: f64,
+    carrier_hz: f64,
+    phase_offset_rad: f64,
+    processing_gain_db: f64,
+    aoa_mode: AoaMode,
+    alias_confidence: f64,
+    difference_error_s: f64,
+}
+
+impl Reporter {
+    /// For one band, array and set of options; the grid's step, length and carrier bin follow.
+    pub fn new(band: &Band, array: &RxArray, options: &SreOptions, len: usize, carrier_bin: f64) -> Self {
+        Self {
+            step_s: band.unambiguous_delay_s() / len as f64,
+            len: len as f64,
+            carrier_bin,
+            wavelengths: band.carrier_hz * array.max_delay_difference_s(),
+            carrier_hz: band.carrier_hz,
+            phase_offset_rad: options.phase_offset_deg.to_radians(),
+            processing_gain_db: options.processing_gain_db,
+            aoa_mode: options.aoa_mode,
+            alias_confidence: options.alias_confidence,
+            difference_error_s: options.delay_difference_error_s,
+        }
+    }
+
+    /// The component of an atom with delays in grid steps, gains in units of the noise's standard deviation `sigma`,
+    /// and delay variances (grid steps squared).
+    pub fn component(&self, atom: &super::spectrum::Atom, variance: [f64; 2], sigma: f64) -> Component {
+        let difference = wrap_steps(atom.delay[1] - atom.delay[0], self.len);
+        let mean = (atom.delay[0] + 0.5 * difference).rem_euclid(self.len);
+        // Rounding can bring a delay just below zero up to the whole period.
+        let mean = if mean < self.len { mean } else { 0.0 };
+        let gain: [Complex<f64>; 2] = std::array::from_fn(|m| {
+            let u = TAU * atom.delay[m] / self.len;
+            atom.gain[m] * Complex::from_polar(1.0, -self.carrier_bin * u)
+        });
+        let power = 0.5 * (gain[0].norm_sqr() + gain[1].norm_sqr());
+        let raw_snr_db = 10.0 * power.max(f64::MIN_POSITIVE).log10();
+        let phase_rad = magnetar_scene::wrap((gain[1] * gain[0].conj()).arg() - self.phase_offset_rad);
+        let difference_s = difference * self.step_s;
+        let sigma_s = (variance[0] + variance[1]).sqrt() * self.step_s;
+        let (aoa_rad, alias_confidence) = self.aoa(phase_rad, difference_s, sigma_s);
+        Component {
+            delay_s: mean * self.step_s,
+            delay_difference_s: difference_s,
+            gain: gain.map(|g| g * sigma),
+            phase_rad,
+            aoa_rad,
+            alias_confidence,
+            raw_snr_db,
+            snr_db: raw_snr_db + self.processing_gain_db,
+        }
+    }
+
+    /// Angle of arrival and its probability among the aliases, given the delay difference and its standard deviation.
+    fn aoa(&self, phase_rad: f64, difference_s: f64, sigma_s: f64) -> (f64, f64) {
+        let sine = |turns: f64| (phase_rad / TAU + turns) / self.wavelengths;
+        let principal = sine(0.0).clamp(-1.0, 1.0).asin();
+        let spread = sigma_s.hypot(self.difference_error_s).max(1e-18);
+        // Delay difference of an alias: -(phase + 2 pi turns) / (2 pi carrier).
+        let log_likelihood = |turns: f64| {
+            let expected = -(phase_rad / TAU + turns) / self.carrier_hz;
+            -0.5 * ((difference_s - expected) / spread).powi(2)
+        };
+        let most = (self.wavelengths + 0.5).floor().min(64.0) as i32;
+        let visible = (-most..=most).map(f64::from).filter(|&turns| turns == 0.0 || sine(turns).abs() <= 1.0);
+        let (mut best, mut top) = (0.0, f64::NEG_INFINITY);
+        for turns in visible.clone() {
+            let l = log_likelihood(turns);
+            if l > top {
+                (best, top) = (turns, l);
+            }
+        }
+        let total: f64 = visible.map(|turns| (log_likelihood(turns) - top).exp()).sum();
+        let probability = |turns: f64| (log_likelihood(turns) - top).exp() / total;
+        let turns = match self.aoa_mode {
+            AoaMode::Wideband if probability(best) >= self.alias_confidence => best,
+            _ => 0.0,
+        };
+        let aoa = if turns == 0.0 { principal } else { sine(turns).clamp(-1.0, 1.0).asin() };
+        let confidence = probability(turns);
+        (aoa, if confidence.is_finite() { confidence } else { 0.0 })
+    }
+}
+
+/// `x` grid steps in `[-len / 2, len / 2)`.
+pub(super) fn wrap_steps(x: f64, len: f64) -> f64 {
+    x - len * (x / len + 0.5).floor()
+}

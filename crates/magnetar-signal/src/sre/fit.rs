@@ -1,0 +1,420 @@
+//! Components fitted together: least-squares gains and joint Gauss-Newton steps on all delays.
+//!
+//! In one channel the data are `sum_i g_i a(u_i)` plus noise. For given delays the best gains solve `G g = b`, where
+//! `G` holds the kernels of the delay differences and `b` the data's transform at the delays, and the energy they
+//! explain is `b^H G^-1 b`. The gains are eliminated from the Gauss-Newton step as well (variable projection), so that
+//! it solves a system in the delays alone. Both channels are computed at once, one a lane; only the bound on a
+//! component's delay difference between them ties them together.
+
+#![allow(clippy::needless_range_loop, reason = "matrices and lanes read best by their indices")]
+
+use num_complex::Complex;
+use wide::f64x2;
+
+use super::MAX_PATHS;
+use super::estimate::wrap_steps;
+use super::interpolate::{ComplexPair, LocalTransform};
+use super::kernel::{Angles, Dirichlet, Kernel};
+use super::spectrum::{Atom, Grid, Spectrum};
+
+/// Entries of a packed lower triangle.
+const PACKED: usize = MAX_PATHS * (MAX_PATHS + 1) / 2;
+const ZERO: f64x2 = f64x2::splat(0.0);
+
+/// Index of row `i`, column `j <= i` in a packed lower triangle.
+#[inline(always)]
+const fn at(i: usize, j: usize) -> usize {
+    i * (i + 1) / 2 + j
+}
+
+/// Where one component is, in both channels: `q + t` grid steps, `|t| <= 1`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    q: [usize; 2],
+    t: f64x2,
+    /// The grid points the local transform was made at.
+    local: LocalTransform,
+}
+
+/// What does not change from observation to observation.
+pub(super) struct Model {
+    /// The transform's plan.
+    pub grid: Grid,
+    /// The atoms' inner products.
+    pub dirichlet: Dirichlet,
+    /// Bound on the delay difference between the channels, grid steps.
+    pub max_difference: f64,
+    /// Sine of half the angle between two components that are as close as they may be.
+    pub min_sine: f64,
+    /// Longest move of a delay in one step, grid steps.
+    pub max_step: f64,
+}
+
+/// The components of one observation and the quantities derived from them.
+pub(super) struct Fit {
+    /// Number of components.
+    pub count: usize,
+    places: [Place; MAX_PATHS],
+    angles: [Angles; MAX_PATHS],
+    transforms: [[ComplexPair; 3]; MAX_PATHS],
+    kernels: [Kernel; PACKED],
+    /// Cholesky factor of the Gram matrix.
+    factor: [f64x2; PACKED],
+    gains: [ComplexPair; MAX_PATHS],
+    /// Energy explained by the components, both channels.
+    pub explained: f64,
+    /// Cholesky factor of the delays' information matrix.
+    information: [f64x2; PACKED],
+    step: [f64x2; MAX_PATHS],
+}
+
+impl Fit {
+    /// No components.
+    pub fn new() -> Self {
+        let pair = ComplexPair::default();
+        Self {
+            count: 0,
+            places: [Place::default(); MAX_PATHS],
+            angles: [Angles::default(); MAX_PATHS],
+            transforms: [[pair; 3]; MAX_PATHS],
+            kernels: [Kernel::default(); PACKED],
+            factor: [ZERO; PACKED],
+            gains: [pair; MAX_PATHS],
+            explained: 0.0,
+            information: [ZERO; PACKED],
+            step: [ZERO; MAX_PATHS],
+        }
+    }
+
+    /// Starts over.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.explained = 0.0;
+    }
+
+    /// Adds a component at the same delay in both channels, `q + t` grid steps.
+    pub fn push(&mut self, model: &Model, spectrum: &Spectrum, q: usize, t: f64) {
+        let q = [q; 2];
+        self.places[self.count] = Place { q, t: f64x2::splat(t), local: model.grid.local(spectrum, q) };
+        self.count += 1;
+    }
+
+    /// Takes component `i` out.
+    pub fn remove(&mut self, i: usize) {
+        self.places.copy_within(i + 1..self.count, i);
+        self.count -= 1;
+    }
+
+    /// Reads the transform anew at all components, after it has changed.
+    pub fn reload(&mut self, model: &Model, spectrum: &Spectrum) {
+        for place in &mut self.places[..self.count] {
+            place.local = model.grid.local(spectrum, place.q);
+        }
+    }
+
+    /// Delays (grid steps) and gains of component `i`.
+    pub fn atom(&self, i: usize) -> Atom {
+        let place = &self.places[i];
+        let t = place.t.to_array();
+        let (re, im) = (self.gains[i].re.to_array(), self.gains[i].im.to_array());
+        Atom {
+            delay: [place.q[0] as f64 + t[0], place.q[1] as f64 + t[1]],
+            gain: [Complex::new(re[0], im[0]), Complex::new(re[1], im[1])],
+        }
+    }
+
+    /// Gains, explained energy and all inner products at the present delays; `false` if components are too close for
+    /// them to be told apart.
+    #[inline(always)]
+    pub fn evaluate(&mut self, model: &Model) -> bool {
+        let n = self.count;
+        let peak = f64x2::splat(model.dirichlet.peak.0);
+        let mut closest = f64x2::splat(1.0);
+        for i in 0..n {
+            let place = &self.places[i];
+            self.angles[i] = model.dirichlet.angles(place.q, place.t);
+            self.transforms[i] = place.local.at(place.t);
+            for j in 0..i {
+                let kernel = model.dirichlet.kernel(&self.angles[i], &self.angles[j]);
+                closest = closest.fast_min(kernel.sine.abs());
+                self.kernels[at(i, j)] = kernel;
+            }
+        }
+        if closest.to_array().iter().any(|&s| s < model.min_sine) {
+            return false;
+        }
+        let kernels = &self.kernels;
+        if !cholesky(n, &mut self.factor, |i, j| if i == j { peak } else { kernels[at(i, j)].value }) {
+            return false;
+        }
+        let mut energy = ZERO;
+        for i in 0..n {
+            let mut y = self.transforms[i][0];
+            for j in 0..i {
+                let l = self.factor[at(i, j)];
+                y.re -= l * self.gains[j].re;
+                y.im -= l * self.gains[j].im;
+            }
+            let inverse = self.factor[at(i, i)];
+            y.re *= inverse;
+            y.im *= inverse;
+            energy += y.re * y.re + y.im * y.im;
+            self.gains[i] = y;
+        }
+        for i in (0..n).rev() {
+            let mut g = self.gains[i];
+            for j in i + 1..n {
+                let l = self.factor[at(j, i)];
+                g.re -= l * self.gains[j].re;
+                g.im -= l * self.gains[j].im;
+            }
+            let inverse = self.factor[at(i, i)];
+            self.gains[i] = ComplexPair { re: g.re * inverse, im: g.im * inverse };
+        }
+        let energy = energy.to_array();
+        self.explained = energy[0] + energy[1];
+        true
+    }
+
+    /// The joint step on all delays, into `self.step`; returns the fall of the residual energy that it promises.
+    #[inline(always)]
+    fn direction(&mut self, model: &Model) -> f64 {
+        let n = self.count;
+        let (bend_peak, tiny) = (f64x2::splat(model.dirichlet.peak.1), f64x2::splat(1e-300));
+        let mut gradient = [ZERO; MAX_PATHS];
+        // Rows of V = G^(-1/2) D', with D' the slopes of the kernels.
+        let mut slopes = [[ZERO; MAX_PATHS]; MAX_PATHS];
+        for i in 0..n {
+            let mut residual = self.transforms[i][1];
+            for j in 0..n {
+                let slope = self.slope(i, j);
+                residual.re -= self.gains[j].re * slope;
+                residual.im -= self.gains[j].im * slope;
+                let mut v = slope;
+                for k in 0..j {
+                    v -= self.factor[at(j, k)] * slopes[i][k];
+                }
+                slopes[i][j] = v * self.factor[at(j, j)];
+            }
+            gradient[i] = self.gains[i].re * residual.re + self.gains[i].im * residual.im;
+        }
+        let (gains, kernels) = (&self.gains, &self.kernels);
+        let regular = cholesky(n, &mut self.information, |i, j| {
+            let mut dot = ZERO;
+            for k in 0..n {
+                dot += slopes[i][k] * slopes[j][k];
+            }
+            let bend = if i == j { bend_peak } else { kernels[at(i, j)].bend };
+            let product = gains[i].re * gains[j].re + gains[i].im * gains[j].im;
+            let entry = product * (-bend - dot);
+            if i == j { entry + tiny } else { entry }
+        });
+        if !regular {
+            return 0.0;
+        }
+        self.step = gradient;
+        solve(n, &self.information, &mut self.step);
+        let mut promise = ZERO;
+        for i in 0..n {
+            promise += gradient[i] * self.step[i];
+            let limit = f64x2::splat(model.max_step);
+            self.step[i] = self.step[i].fast_max(-limit).fast_min(limit);
+        }
+        self.hold_differences(model);
+        let promise = promise.to_array();
+        promise[0] + promise[1]
+    }
+
+    /// Slope of the kernel between components `i` and `j`.
+    #[inline(always)]
+    fn slope(&self, i: usize, j: usize) -> f64x2 {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        match i.cmp(&j) {
+            Equal => ZERO,
+            Greater => self.kernels[at(i, j)].slope,
+            Less => -self.kernels[at(j, i)].slope,
+        }
+    }
+
+    /// Bends the step so that no component's delay difference leaves its bound: the best step of the quadratic model
+    /// on the bound, one component at a time.
+    #[inline(always)]
+    fn hold_differences(&mut self, model: &Model) {
+        let n = self.count;
+        for i in 0..n {
+            let excess = self.excess(model, i);
+            if excess == 0.0 {
+                continue;
+            }
+            let mut column = [ZERO; MAX_PATHS];
+            column[i] = f64x2::splat(1.0);
+            solve(n, &self.information, &mut column);
+            let v = column[i].to_array();
+            let scale = excess / (v[0] + v[1]);
+            if scale.is_finite() {
+                let scale = f64x2::from([scale, -scale]);
+                for k in 0..n {
+                    self.step[k] += column[k] * scale;
+                }
+            }
+        }
+        for i in 0..n {
+            let half = 0.5 * self.excess(model, i);
+            self.step[i] += f64x2::from([half, -half]);
+        }
+    }
+
+    /// By how much the delay difference of component `i` would pass its bound after the step, signed.
+    #[inline(always)]
+    fn excess(&self, model: &Model, i: usize) -> f64 {
+        let place = &self.places[i];
+        let (t, step) = (place.t.to_array(), self.step[i].to_array());
+        let difference = (place.q[1] as f64 - place.q[0] as f64) + (t[1] - t[0]) + (step[1] - step[0]);
+        let difference = wrap_steps(difference, model.grid.len as f64);
+        difference - difference.clamp(-model.max_difference, model.max_difference)
+    }
+
+    /// Moves all delays by `scale` times the step.
+    #[inline(always)]
+    fn advance(&mut self, model: &Model, spectrum: &Spectrum, scale: f64) {
+        for i in 0..self.count {
+            let place = &mut self.places[i];
+            place.t += self.step[i] * scale;
+            let t = place.t.to_array();
+            if t.iter().all(|t| t.abs() <= 1.0) {
+                continue;
+            }
+            let len = model.grid.len as i64;
+            let mut rest = t;
+            for m in 0..2 {
+                let whole = t[m].round();
+                rest[m] = t[m] - whole;
+                place.q[m] = (place.q[m] as i64 + whole as i64).rem_euclid(len) as usize;
+            }
+            place.t = f64x2::from(rest);
+            place.local = model.grid.local(spectrum, place.q);
+        }
+    }
+
+    /// Gauss-Newton steps on all delays, each kept only if the residual falls, until a step promises less than
+    /// `tolerance` (in units of the noise variance) or `rounds` are done. Needs a valid [`Self::evaluate`] before.
+    #[inline(always)]
+    pub fn refine(&mut self, model: &Model, spectrum: &Spectrum, tolerance: f64, rounds: usize) {
+        for _ in 0..rounds {
+            let promise = self.direction(model);
+            if promise.is_nan() || promise <= tolerance {
+                return;
+            }
+            let before = self.explained;
+            let mut scale = 1.0;
+            self.advance(model, spectrum, scale);
+            let mut halvings = 0;
+            while !(self.evaluate(model) && self.explained >= before) {
+                if halvings == 6 {
+                    self.advance(model, spectrum, -scale);
+                    self.evaluate(model);
+                    return;
+                }
+                halvings += 1;
+                self.advance(model, spectrum, -0.5 * scale);
+                scale *= 0.5;
+            }
+        }
+    }
+
+    /// The highest residual energy (both channels at one delay) near grid point `q`, starting at `t` grid steps from
+    /// it: where it is and its value.
+    pub fn peak(&self, model: &Model, spectrum: &Spectrum, q: usize, t: f64) -> (f64, f64) {
+        const ROUNDS: usize = 3;
+        let local = model.grid.local(spectrum, [q; 2]);
+        let mut t = t.clamp(-1.0, 1.0);
+        let mut best = (t, 0.0);
+        for _ in 0..ROUNDS {
+            let residual = self.residual(model, &local, q, t);
+            let sum = |a: &ComplexPair, b: &ComplexPair| {
+                let x = (a.re * b.re + a.im * b.im).to_array();
+                x[0] + x[1]
+            };
+            let [r, r1, r2] = &residual;
+            let energy = sum(r, r);
+            if energy <= best.1 {
+                break;
+            }
+            best = (t, energy);
+            let curvature = sum(r1, r1) + sum(r, r2);
+            if curvature >= 0.0 {
+                break;
+            }
+            t = (t - sum(r, r1) / curvature).clamp(-1.0, 1.0);
+        }
+        best
+    }
+
+    /// The residual's transform and its first two derivatives, at one delay in both channels.
+    fn residual(&self, model: &Model, local: &LocalTransform, q: usize, t: f64) -> [ComplexPair; 3] {
+        let t = f64x2::splat(t);
+        let mut residual = local.at(t);
+        let here = model.dirichlet.angles([q; 2], t);
+        for (angles, gain) in self.angles.iter().zip(&self.gains).take(self.count) {
+            let kernel = model.dirichlet.kernel(&here, angles);
+            for (r, k) in residual.iter_mut().zip([kernel.value, kernel.slope, kernel.bend]) {
+                r.re -= gain.re * k;
+                r.im -= gain.im * k;
+            }
+        }
+        residual
+    }
+
+    /// Variance of each delay of component `i` for unit noise variance, grid steps squared: the Cramer-Rao bound at
+    /// the estimate, with all gains and all other delays unknown. Needs a valid [`Self::evaluate`] before.
+    pub fn delay_variance(&mut self, model: &Model, i: usize) -> [f64; 2] {
+        self.direction(model);
+        let mut column = [ZERO; MAX_PATHS];
+        column[i] = f64x2::splat(1.0);
+        solve(self.count, &self.information, &mut column);
+        (column[i] * 0.5).to_array()
+    }
+}
+
+/// Factors a positive definite matrix into a packed lower triangle whose diagonal holds the reciprocals; `false` if it
+/// is not positive definite in either lane.
+#[inline(always)]
+fn cholesky(n: usize, factor: &mut [f64x2; PACKED], entry: impl Fn(usize, usize) -> f64x2) -> bool {
+    for i in 0..n {
+        for j in 0..=i {
+            let whole = entry(i, j);
+            let mut x = whole;
+            for k in 0..j {
+                x -= factor[at(i, k)] * factor[at(j, k)];
+            }
+            if i == j {
+                let (pivot, scale) = (x.to_array(), whole.to_array());
+                // A pivot lost to rounding means linear dependence.
+                if !(pivot[0] > 1e-12 * scale[0] && pivot[1] > 1e-12 * scale[1]) {
+                    return false;
+                }
+                factor[at(i, i)] = f64x2::splat(1.0) / x.sqrt();
+            } else {
+                factor[at(i, j)] = x * factor[at(j, j)];
+            }
+        }
+    }
+    true
+}
+
+/// Solves with a factor made by [`cholesky`], in place.
+#[inline(always)]
+fn solve(n: usize, factor: &[f64x2; PACKED], x: &mut [f64x2; MAX_PATHS]) {
+    for i in 0..n {
+        for j in 0..i {
+            x[i] -= factor[at(i, j)] * x[j];
+        }
+        x[i] *= factor[at(i, i)];
+    }
+    for i in (0..n).rev() {
+        for j in i + 1..n {
+            x[i] -= factor[at(j, i)] * x[j];
+        }
+        x[i] *= factor[at(i, i)];
+    }
+}

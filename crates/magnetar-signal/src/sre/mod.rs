@@ -1,0 +1,321 @@
+//! SRE, the sparse-refinement estimator: the arrivals in one observation.
+//!
+//! Two-snapshot Newtonised orthogonal matching pursuit on the wideband array model. A component has a delay at each
+//! element (their difference bounded by the array) and a complex gain at each element. Components are detected one by
+//! one at the highest residual energy over all delays, as long as noise alone would reach it with a probability below
+//! `p_fa`; after each detection all delays are refined together and all gains solved by least squares.
+//!
+//! The data are transformed once. Everything else follows from closed forms: atoms are exponentials on a uniform grid,
+//! so that their inner products are Dirichlet kernels, and the transform between grid points follows from a few
+//! samples around them. See `docs/estimator.md`.
+
+mod active;
+mod estimate;
+mod fit;
+mod interpolate;
+mod kernel;
+mod options;
+mod spectrum;
+mod threshold;
+
+use num_complex::Complex;
+
+pub use estimate::{Component, Estimate};
+pub use options::{AoaMode, MAX_PATHS, Method, SreOptions};
+
+use crate::{Band, ConfigError, RxArray};
+use active::ActiveBins;
+use estimate::Reporter;
+use fit::{Fit, Model};
+use kernel::Dirichlet;
+use spectrum::{Atom, Grid, Spectrum};
+
+/// A component weaker than this part of the strongest energy is below the rounding of single precision.
+const DYNAMIC_RANGE: f64 = 1e-12;
+/// Largest energy of a block in units of the noise variance; squares of transforms must fit single precision.
+const MAX_ENERGY: f64 = 1e28;
+
+/// An observation that cannot be estimated.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SreError {
+    /// The block has the wrong number of bins.
+    #[error("the observation has {found} bins; the band has {expected}")]
+    BinCount {
+        /// Bins of the band.
+        expected: usize,
+        /// Bins of the block.
+        found: usize,
+    },
+    /// A bin is NaN or infinite.
+    #[error("bin {bin} of channel {channel} is not a finite number; mask or drop the observation")]
+    NotFinite {
+        /// The bin.
+        bin: usize,
+        /// The channel.
+        channel: usize,
+    },
+    /// The block is beyond what single precision can hold.
+    #[error("the observation is too strong: energy {energy:e} in units of the noise variance; check its scale")]
+    TooStrong {
+        /// Sum over bins and channels.
+        energy: f64,
+    },
+    /// The inactive bins are all zero while the active ones are not.
+    #[error("the inactive bins hold no noise to estimate its variance from; give a known noise variance")]
+    NoNoise,
+}
+
+/// The estimator for one band, array and set of options. It is immutable and may be shared between threads; each thread
+/// brings its own [`Workspace`].
+pub struct Sre {
+    model: Model,
+    active: ActiveBins,
+    options: SreOptions,
+    reporter: Reporter,
+    /// On the peak energy, in units of the noise variance.
+    threshold: f64,
+}
+
+/// Room for one estimate at a time; made once by [`Sre::workspace`] and used again for each observation.
+pub struct Workspace {
+    spectrum: Spectrum,
+    fit: Fit,
+    block: Vec<[Complex<f32>; 2]>,
+    estimate: Estimate,
+}
+
+impl Sre {
+    /// Plans the estimator.
+    ///
+    /// # Errors
+    /// Names the option that is out of range.
+    pub fn new(band: &Band, array: &RxArray, options: &SreOptions) -> Result<Self, ConfigError> {
+        band.check()?;
+        array.check()?;
+        options.check(band)?;
+        let active = ActiveBins::new(band.bins, &options.inactive_bins)?;
+        let bins = active.span.len();
+        let grid = Grid::new(bins, options.oversampling);
+        let len = grid.len as f64;
+        let steps_per_cell = len / bins as f64;
+        let carrier_bin = (band.bins / 2) as f64 - active.centre();
+        let samples = (!options.inactive_bins.is_empty()).then_some(2 * active.inactive.len());
+        let min_angle = std::f64::consts::PI * options.min_separation_cells * steps_per_cell / len;
+        Ok(Self {
+            reporter: Reporter::new(band, array, options, grid.len, carrier_bin),
+            threshold: threshold::threshold(options.p_fa, active.rms(), samples),
+            model: Model {
+                dirichlet: Dirichlet::new(bins, options.oversampling),
+                max_difference: array.max_delay_difference_s() * band.spacing_hz() * len,
+                min_sine: min_angle.sin(),
+                max_step: 0.25 * steps_per_cell,
+                grid,
+            },
+            active,
+            options: options.clone(),
+        })
+    }
+
+    /// The options in force.
+    #[must_use]
+    pub fn options(&self) -> &SreOptions {
+        &self.options
+    }
+
+    /// The detection threshold on the peak matched-filter energy of both channels, in units of the noise variance.
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Room for one estimate at a time.
+    #[must_use]
+    pub fn workspace(&self) -> Workspace {
+        Workspace {
+            spectrum: self.model.grid.spectrum(),
+            fit: Fit::new(),
+            block: vec![[Complex::new(0.0, 0.0); 2]; self.active.span.len()],
+            estimate: Estimate {
+                components: Vec::with_capacity(MAX_PATHS),
+                noise_variance: self.options.noise_variance,
+                keep: self.options.keep,
+            },
+        }
+    }
+
+    /// Estimates the components of one observation: `block[bin][channel]`. The result lives in the workspace until its
+    /// next use. A block of zeros, or of noise alone, gives an empty estimate. Nothing is allocated.
+    ///
+    /// # Errors
+    /// The block has another number of bins than the band, a value that is not finite, or a scale beyond single
+    /// precision.
+    pub fn estimate<'w>(
+        &self,
+        block: &[[Complex<f32>; 2]],
+        workspace: &'w mut Workspace,
+    ) -> Result<&'w Estimate, SreError> {
+        workspace.estimate.components.clear();
+        let variance = self.active.load(block, self.options.noise_variance, &mut workspace.block)?;
+        workspace.estimate.noise_variance = variance;
+        workspace.fit.clear();
+        self.model.grid.transform(&workspace.block, &mut workspace.spectrum);
+        match self.options.method {
+            Method::Refined => self.refined(workspace),
+            Method::Greedy => self.greedy(workspace),
+        }
+        self.report(variance.sqrt(), workspace);
+        Ok(&workspace.estimate)
+    }
+
+    /// Detects and refines until the residual looks like noise.
+    fn refined(&self, workspace: &mut Workspace) {
+        let mut threshold = self.threshold;
+        while workspace.fit.count < self.options.max_paths {
+            let Some((q, t, energy)) = self.detect(threshold, workspace) else { break };
+            if workspace.fit.count == 0 {
+                threshold = threshold.max(DYNAMIC_RANGE * energy);
+            }
+            let Workspace { fit, spectrum, .. } = &mut *workspace;
+            let before = fit.explained;
+            fit.push(&self.model, spectrum, q, t);
+            if !fit.evaluate(&self.model) || fit.explained <= before {
+                fit.remove(fit.count - 1);
+                fit.evaluate(&self.model);
+                break;
+            }
+            fit.refine(&self.model, spectrum, 0.01, 12);
+            self.fill_gaps(workspace);
+        }
+        let Workspace { fit, spectrum, .. } = &mut *workspace;
+        fit.refine(&self.model, spectrum, 1e-5, 20);
+    }
+
+    /// Components on the grid, gains by joint least squares, nothing moved.
+    fn greedy(&self, workspace: &mut Workspace) {
+        let mut threshold = self.threshold;
+        while workspace.fit.count < self.options.max_paths {
+            self.residual_energy(workspace);
+            let Some((q, energy)) = highest(&workspace.spectrum.energy) else { break };
+            let energy = f64::from(energy) / self.active.count as f64;
+            if energy < threshold {
+                break;
+            }
+            if workspace.fit.count == 0 {
+                threshold = threshold.max(DYNAMIC_RANGE * energy);
+            }
+            let Workspace { fit, spectrum, .. } = &mut *workspace;
+            fit.push(&self.model, spectrum, q, 0.0);
+            if !fit.evaluate(&self.model) {
+                fit.remove(fit.count - 1);
+                fit.evaluate(&self.model);
+                break;
+            }
+            self.fill_gaps(workspace);
+        }
+    }
+
+    /// The highest residual energy over all delays, if it is above the threshold: grid point, offset and energy.
+    fn detect(&self, threshold: f64, workspace: &mut Workspace) -> Option<(usize, f64, f64)> {
+        // The grid misses at most this part of a peak's energy: a peak is a quarter of a cell from two grid points
+        // at most, one eighth on average.
+        const SCALLOP: f64 = 0.9;
+        self.residual_energy(workspace);
+        let Workspace { fit, spectrum, .. } = workspace;
+        let bins = self.active.count as f64;
+        let mut best: Option<(usize, f64, f64)> = None;
+        loop {
+            let (q, coarse) = highest(&spectrum.energy)?;
+            let needed = best.map_or(threshold, |b| b.2);
+            if f64::from(coarse) / bins < SCALLOP * needed {
+                return best;
+            }
+            let (t, energy) = fit.peak(&self.model, spectrum, q, parabola(&spectrum.energy, q, self.model.grid.len));
+            let energy = energy / bins;
+            if energy >= needed {
+                best = Some((q, t, energy));
+            }
+            // The same peak must not be met again through its other grid points.
+            for d in [0, 1, self.model.grid.len - 1] {
+                spectrum.energy[(q + d) % self.model.grid.len] = 0.0;
+            }
+            if best.is_some() {
+                return best;
+            }
+        }
+    }
+
+    /// Residual energy on the grid, zero where a component already stands.
+    fn residual_energy(&self, workspace: &mut Workspace) {
+        let Workspace { fit, spectrum, .. } = workspace;
+        let mut atoms = [Atom::default(); MAX_PATHS];
+        for (i, atom) in atoms.iter_mut().enumerate().take(fit.count) {
+            *atom = fit.atom(i);
+        }
+        let len = self.model.grid.len;
+        for atom in &mut atoms[..fit.count] {
+            for m in 0..2 {
+                self.model.grid.normalise(&mut atom.delay[m], &mut atom.gain[m]);
+            }
+        }
+        self.model.grid.residual_energy(&atoms[..fit.count], spectrum);
+        let reach = self.options.min_separation_cells * self.options.oversampling as f64;
+        for atom in &atoms[..fit.count] {
+            let middle = atom.delay[0] + 0.5 * estimate::wrap_steps(atom.delay[1] - atom.delay[0], len as f64);
+            let (from, to) = ((middle - reach).ceil() as i64, (middle + reach).floor() as i64);
+            for q in from..=to {
+                spectrum.energy[q.rem_euclid(len as i64) as usize] = 0.0;
+            }
+        }
+    }
+
+    /// Replaces inactive bins between active ones by what the components predict, until that no longer changes: the
+    /// fit then is the one of the active bins alone (expectation maximisation), while the closed forms stay those of
+    /// unbroken bins.
+    fn fill_gaps(&self, workspace: &mut Workspace) {
+        const ROUNDS: usize = 12;
+        let Workspace { fit, spectrum, block, .. } = workspace;
+        for _ in 0..ROUNDS {
+            if self.active.gaps.is_empty() || self.active.fill(fit, self.model.grid.len, block) < 1e-4 {
+                return;
+            }
+            self.model.grid.transform(block, spectrum);
+            fit.reload(&self.model, spectrum);
+            fit.evaluate(&self.model);
+            if self.options.method == Method::Refined {
+                fit.refine(&self.model, spectrum, 1e-3, 12);
+            }
+        }
+    }
+
+    /// Writes the components out, strongest first.
+    fn report(&self, sigma: f64, workspace: &mut Workspace) {
+        let Workspace { fit, estimate, .. } = workspace;
+        for i in 0..fit.count {
+            let variance = fit.delay_variance(&self.model, i);
+            estimate.components.push(self.reporter.component(&fit.atom(i), variance, sigma));
+        }
+        estimate.components.sort_unstable_by(|a, b| {
+            b.raw_snr_db.total_cmp(&a.raw_snr_db).then_with(|| a.delay_s.total_cmp(&b.delay_s))
+        });
+    }
+}
+
+/// The highest value and its place; `None` if none is above zero.
+fn highest(energy: &[f32]) -> Option<(usize, f32)> {
+    const LANES: usize = 16;
+    let mut top = [0.0_f32; LANES];
+    for chunk in energy.chunks_exact(LANES) {
+        for (t, &e) in top.iter_mut().zip(chunk) {
+            *t = if e > *t { e } else { *t };
+        }
+    }
+    let top = top.into_iter().fold(0.0, f32::max);
+    if top > 0.0 { energy.iter().position(|&e| e == top).map(|q| (q, top)) } else { None }
+}
+
+/// Where the peak of the parabola through a grid point and its neighbours is, in grid steps from it.
+fn parabola(energy: &[f32], q: usize, len: usize) -> f64 {
+    let [a, b, c] = [energy[(q + len - 1) % len], energy[q], energy[(q + 1) % len]].map(f64::from);
+    let bend = a - 2.0 * b + c;
+    if bend < 0.0 { (0.5 * (a - c) / bend).clamp(-0.5, 0.5) } else { 0.0 }
+}

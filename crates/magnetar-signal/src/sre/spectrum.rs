@@ -1,0 +1,225 @@
+//! The data's transform on the oversampled delay grid, and the energy of what the components leave of it.
+
+#![allow(clippy::needless_range_loop, reason = "matrices and lanes read best by their indices")]
+
+use std::sync::Arc;
+
+use num_complex::Complex;
+use rustfft::{Fft, FftPlanner};
+
+use super::interpolate::{Interpolator, LocalTransform, REACH};
+
+/// Grid points worked on at a time; all their intermediate values stay in registers and first-level cache.
+const CHUNK: usize = 32;
+
+/// The plan of one transform: `bins` bins on `oversampling * bins` delays.
+pub(super) struct Grid {
+    /// Number of active bins.
+    pub bins: usize,
+    /// Number of delays.
+    pub len: usize,
+    oversampling: usize,
+    fft: Arc<dyn Fft<f32>>,
+    /// Moves the reference of the transform from the first bin to the centre of the bins.
+    centring: Vec<Complex<f32>>,
+    /// `sin` and `cos` of `pi p / len` for `p` in `-len..len`, padded to whole chunks.
+    sine: Vec<f32>,
+    cosine: Vec<f32>,
+    interpolator: Interpolator,
+}
+
+/// The transform of one observation, both channels, and its residual energy.
+pub(super) struct Spectrum {
+    buffer: Vec<Complex<f32>>,
+    scratch: Vec<Complex<f32>>,
+    /// Real and imaginary parts, channel by channel, with `REACH` more points at either end.
+    re: [Vec<f32>; 2],
+    im: [Vec<f32>; 2],
+    /// Residual energy on the grid, both channels together, padded to whole chunks.
+    pub energy: Vec<f32>,
+}
+
+/// An atom to subtract: its delay in grid steps and its complex gain, in each channel.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Atom {
+    /// Grid steps, in `[0, len)`.
+    pub delay: [f64; 2],
+    /// Complex gain about the centre of the bins.
+    pub gain: [Complex<f64>; 2],
+}
+
+/// The constants of an atom's kernel on the grid, relative to the grid point nearest to it.
+#[derive(Clone, Copy)]
+struct GridAtom {
+    /// Index of `p = 0` minus the nearest grid point, into the tables.
+    start: usize,
+    cos_half: f32,
+    sin_half: f32,
+    re: f32,
+    im: f32,
+}
+
+impl Grid {
+    /// Plans the transform.
+    pub fn new(bins: usize, oversampling: usize) -> Self {
+        use std::f64::consts::PI;
+        let len = bins * oversampling;
+        let centre = (bins as f64 - 1.0) / 2.0;
+        let centring = (0..len)
+            .map(|q| {
+                let (s, c) = (-2.0 * PI * centre * q as f64 / len as f64).sin_cos();
+                Complex::new(c as f32, s as f32)
+            })
+            .collect();
+        let angle = |i: usize| PI * (i as f64 - len as f64) / len as f64;
+        Self {
+            bins,
+            len,
+            oversampling,
+            fft: FftPlanner::new().plan_fft_inverse(len),
+            centring,
+            sine: (0..2 * len + CHUNK).map(|i| angle(i).sin() as f32).collect(),
+            cosine: (0..2 * len + CHUNK).map(|i| angle(i).cos() as f32).collect(),
+            interpolator: Interpolator::new(oversampling),
+        }
+    }
+
+    /// Room for one observation.
+    pub fn spectrum(&self) -> Spectrum {
+        let zero = Complex::new(0.0, 0.0);
+        let padded = || std::array::from_fn(|_| vec![0.0; self.len + 2 * REACH + CHUNK]);
+        Spectrum {
+            buffer: vec![zero; 2 * self.len],
+            scratch: vec![zero; self.fft.get_inplace_scratch_len()],
+            re: padded(),
+            im: padded(),
+            energy: vec![0.0; self.len.next_multiple_of(CHUNK)],
+        }
+    }
+
+    /// Transforms an observation: `Z(u) = sum_k x_k exp(j n_k u)`, bins numbered about their centre.
+    pub fn transform(&self, block: &[[Complex<f32>; 2]], spectrum: &mut Spectrum) {
+        let (first, second) = spectrum.buffer.split_at_mut(self.len);
+        for ((a, b), x) in first.iter_mut().zip(second.iter_mut()).zip(block) {
+            *a = x[0];
+            *b = x[1];
+        }
+        let zero = Complex::new(0.0, 0.0);
+        first[block.len()..].fill(zero);
+        second[block.len()..].fill(zero);
+        self.fft.process_with_scratch(&mut spectrum.buffer, &mut spectrum.scratch);
+        // Half-integer bin numbers change sign after a whole turn.
+        let wrap = if self.bins.is_multiple_of(2) { -1.0 } else { 1.0 };
+        for (m, transformed) in spectrum.buffer.chunks_exact(self.len).enumerate() {
+            let (re, im) = (&mut spectrum.re[m], &mut spectrum.im[m]);
+            let targets = re[REACH..].iter_mut().zip(im[REACH..].iter_mut());
+            for ((x, c), (re, im)) in transformed.iter().zip(&self.centring).zip(targets) {
+                *re = x.re * c.re - x.im * c.im;
+                *im = x.re * c.im + x.im * c.re;
+            }
+            for part in [re, im] {
+                for i in 0..REACH {
+                    part[i] = wrap * part[self.len + i];
+                    part[self.len + REACH + i] = wrap * part[REACH + i];
+                }
+            }
+        }
+    }
+
+    /// The transform around grid points `q` (one a channel), as polynomials.
+    #[inline(always)]
+    pub fn local(&self, spectrum: &Spectrum, q: [usize; 2]) -> LocalTransform {
+        let [re0, re1] = &spectrum.re;
+        let [im0, im1] = &spectrum.im;
+        self.interpolator.local([&re0[q[0]..], &re1[q[1]..]], [&im0[q[0]..], &im1[q[1]..]])
+    }
+
+    /// Brings a delay (grid steps) into `[0, len)`, and its gain with it.
+    pub fn normalise(&self, delay: &mut f64, gain: &mut Complex<f64>) {
+        let turns = (*delay / self.len as f64).floor();
+        *delay -= turns * self.len as f64;
+        // Half-integer bin numbers change sign after a whole turn.
+        if self.bins.is_multiple_of(2) && turns.rem_euclid(2.0) == 1.0 {
+            *gain = -*gain;
+        }
+    }
+
+    /// Energy of the residual on the grid, both channels together, after `atoms` are taken out.
+    pub fn residual_energy(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") {
+            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
+            // SAFETY: the processor has just been found to have AVX2, the only feature the function is compiled for.
+            unsafe {
+                return self.residual_energy_avx2(atoms, spectrum);
+            }
+        }
+        self.residual_energy_plain(atoms, spectrum);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn residual_energy_avx2(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
+        self.residual_energy_plain(atoms, spectrum);
+    }
+
+    #[inline(always)]
+    fn residual_energy_plain(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
+        let mut prepared = [[(GridAtom::NONE, [0.0_f32; CHUNK]); 2]; super::MAX_PATHS];
+        let prepared = &mut prepared[..atoms.len().min(super::MAX_PATHS)];
+        for (slot, atom) in prepared.iter_mut().zip(atoms) {
+            for m in 0..2 {
+                slot[m] = self.prepare(atom.delay[m], atom.gain[m]);
+            }
+        }
+        for (chunk, energy) in spectrum.energy.chunks_exact_mut(CHUNK).enumerate() {
+            let q = chunk * CHUNK;
+            let mut sum = [0.0_f32; CHUNK];
+            for m in 0..2 {
+                let mut re: [f32; CHUNK] = std::array::from_fn(|i| spectrum.re[m][REACH + q + i]);
+                let mut im: [f32; CHUNK] = std::array::from_fn(|i| spectrum.im[m][REACH + q + i]);
+                for slot in prepared.iter() {
+                    let (atom, numerator) = &slot[m];
+                    let sine = &self.sine[atom.start + q..][..CHUNK];
+                    let cosine = &self.cosine[atom.start + q..][..CHUNK];
+                    for i in 0..CHUNK {
+                        let kernel = numerator[i] / (sine[i] * atom.cos_half - cosine[i] * atom.sin_half);
+                        re[i] -= kernel * atom.re;
+                        im[i] -= kernel * atom.im;
+                    }
+                }
+                for i in 0..CHUNK {
+                    sum[i] += re[i] * re[i] + im[i] * im[i];
+                }
+            }
+            energy.copy_from_slice(&sum);
+        }
+        let len = self.len;
+        spectrum.energy[len..].fill(0.0);
+    }
+
+    /// The kernel `sin(pi p / oversampling) / sin(pi p / len)` of an atom, as constants about its nearest grid point.
+    /// Its numerator repeats every two cells, so that one chunk of it serves the whole grid.
+    fn prepare(&self, delay: f64, gain: Complex<f64>) -> (GridAtom, [f32; CHUNK]) {
+        use std::f64::consts::PI;
+        let nearest = (delay.round() as usize).min(self.len);
+        let mut rest = delay - nearest as f64;
+        if rest.abs() < 1e-9 {
+            // Keeps the quotient at the atom's own grid point finite: its limit is the number of bins.
+            rest = 1e-9;
+        }
+        let (sin_half, cos_half) = (PI * rest / self.len as f64).sin_cos();
+        let period = 2 * self.oversampling;
+        let numerator = std::array::from_fn(|i| {
+            let p = (i + period * self.len - nearest) % period;
+            (PI * (p as f64 - rest) / self.oversampling as f64).sin() as f32
+        });
+        let (re, im) = (gain.re as f32, gain.im as f32);
+        let atom = GridAtom { start: self.len - nearest, cos_half: cos_half as f32, sin_half: sin_half as f32, re, im };
+        (atom, numerator)
+    }
+}
+
+impl GridAtom {
+    const NONE: Self = Self { start: 0, cos_half: 1.0, sin_half: 0.0, re: 0.0, im: 0.0 };
+}
