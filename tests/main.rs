@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod cli;
+mod observe;
 mod version;

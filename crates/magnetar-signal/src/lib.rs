@@ -27,7 +27,7 @@ pub use array::{ELEMENTS, RxArray};
 pub use atomic_file::AtomicFile;
 pub use band::Band;
 pub use config_error::ConfigError;
-pub use element_path::{ElementPath, Link};
+pub use element_path::{ElementPath, Link, link_between};
 pub use link_scale::LinkConfig;
 pub use noise::{NoiseConfig, add_noise};
 pub use observation::Observation;

@@ -1,5 +1,6 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
+mod observe;
 mod trace;
 mod validate;
 mod version;
@@ -11,6 +12,8 @@ use clap::Subcommand;
 /// What the user asked for.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Simulate what the receiver measures on one link, as a NumPy file.
+    Observe(observe::Args),
     /// Print the paths between two devices in a scene.
     Trace(trace::Args),
     /// Compare the tracer with exports of Sionna RT.
@@ -22,6 +25,7 @@ pub enum Command {
 /// Runs one subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Observe(args) => observe::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Version(args) => version::run(&args),

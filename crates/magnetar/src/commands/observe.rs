@@ -1,0 +1,242 @@
+//! `magnetar observe`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use magnetar_scene::{AntennaPattern, MaterialLibrary, Scene};
+use magnetar_signal::npy::NpyWriter;
+use magnetar_signal::{
+    Band, ELEMENTS, ElementPath, LinkConfig, Observation, RfChainConfig, RfChainDraw, RxArray, Synthesizer, add_noise,
+    link_between,
+};
+use magnetar_trace::{Path, Tracer};
+use num_complex::Complex32;
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+use serde_json::json;
+
+use crate::args::PoseArg;
+
+/// The last stage to be run.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Stage {
+    /// Paths, antennas and link scale.
+    Clean,
+    /// And the RF chain.
+    Perturbed,
+    /// And noise.
+    Noisy,
+}
+
+/// Flags of `magnetar observe`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+The file holds complex64 numbers of shape [count, bins, 2], channel last, in units of the noise's standard deviation.
+The same call gives the same bytes, and observation i is the same whatever the count.
+
+Examples:
+  magnetar observe lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --seed 1 --out obs.npy
+  magnetar observe lab --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --count 1000 --no-rf-chain --out draws.npy
+  magnetar observe lab --tx 0,0,1.08 --rx 1,-2,1.08,120 --stage clean --rx-pattern isotropic --out clean.npy --json")]
+pub struct Args {
+    /// A shipped scene's name or a scene file.
+    scene: String,
+    /// Transmitter: metres in the global frame, heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    tx: PoseArg,
+    /// Receiver: metres in the global frame, heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    rx: PoseArg,
+    /// Seed of the RF chain and the noise.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// The .npy file to write.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// How many observations; each has its own noise.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    count: u64,
+    /// The last stage to be run.
+    #[arg(long, value_enum, default_value_t = Stage::Noisy)]
+    stage: Stage,
+    /// Antenna pattern of the TX: a shipped pattern's name or a file.
+    #[arg(long, default_value = "synthetic_vivaldi", value_name = "NAME|FILE")]
+    tx_pattern: String,
+    /// Antenna pattern of the RX elements; give it twice if the two differ.
+    #[arg(long, default_value = "synthetic_vivaldi", value_name = "NAME|FILE")]
+    rx_pattern: Vec<String>,
+    /// Leave the RF chain out.
+    #[arg(long)]
+    no_rf_chain: bool,
+    /// Draw another RF chain for every observation; else one chain serves all.
+    #[arg(long, conflicts_with = "no_rf_chain")]
+    redraw_rf_chain: bool,
+    /// TX-power offset, dB.
+    #[arg(long, default_value_t = 0.0, value_name = "DB", allow_hyphen_values = true, value_parser = parse_db)]
+    tx_power_offset_db: f64,
+    /// SNR of a bin at 1 m, boresight to boresight, before adjustments, dB.
+    #[arg(long, default_value_t = LinkConfig::default().reference_snr_db, value_name = "DB", allow_hyphen_values = true)]
+    reference_snr_db: f64,
+    /// Input-power adjustment, dB.
+    #[arg(
+        long,
+        default_value_t = LinkConfig::default().input_power_adjustment_db,
+        value_name = "DB",
+        allow_hyphen_values = true
+    )]
+    input_power_adjustment_db: f64,
+    /// Carrier, GHz.
+    #[arg(long, default_value_t = Band::default().carrier_hz / 1e9, value_name = "GHZ")]
+    frequency_ghz: f64,
+    /// Bandwidth, MHz.
+    #[arg(long, default_value_t = Band::default().bandwidth_hz / 1e6, value_name = "MHZ")]
+    bandwidth_mhz: f64,
+    /// Number of bins, even.
+    #[arg(long, default_value_t = Band::default().bins)]
+    bins: usize,
+    /// Distance between the RX elements, mm.
+    #[arg(long, default_value_t = RxArray::default().spacing_m * 1e3, value_name = "MM")]
+    spacing_mm: f64,
+    /// Print what is in the file as one JSON object: paths at the elements, RF chain.
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_db(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(db) if (-200.0..=200.0).contains(&db) => Ok(db),
+        _ => Err("expected a number of decibels from -200 to 200".to_owned()),
+    }
+}
+
+/// What all observations of a call share.
+struct Setup {
+    paths: Vec<Path>,
+    element_paths: Vec<ElementPath>,
+    scale: f64,
+    synthesizer: Synthesizer,
+    rf_chain: RfChainConfig,
+}
+
+/// Writes the observations of one link.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut setup = prepare(args)?;
+    let mut clean = setup.synthesizer.block();
+    setup.synthesizer.clean(&setup.element_paths, setup.scale, &mut clean);
+    let power = clean.energy() / (ELEMENTS * clean.bins()) as f64;
+    write(args, &mut setup, &clean)?;
+    if args.json {
+        let report = report(args, &setup, power);
+        println!("{}", serde_json::to_string_pretty(&report).context("the report cannot be written as JSON")?);
+    } else {
+        let (count, bins, paths) = (args.count, clean.bins(), setup.paths.len());
+        let (plural, file) = (if count == 1 { "" } else { "s" }, args.out.display());
+        println!("{file}: {count} observation{plural} of {bins} x 2 bins, {paths} paths, mean SNR {:.2} dB", db(power));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks the flags and traces the link.
+fn prepare(args: &Args) -> anyhow::Result<Setup> {
+    let band = Band { carrier_hz: args.frequency_ghz * 1e9, bandwidth_hz: args.bandwidth_mhz * 1e6, bins: args.bins };
+    let array = RxArray { spacing_m: args.spacing_mm * 1e-3 };
+    let link = LinkConfig {
+        reference_snr_db: args.reference_snr_db,
+        input_power_adjustment_db: args.input_power_adjustment_db,
+        ..LinkConfig::default()
+    };
+    band.check()?;
+    array.check()?;
+    link.check()?;
+    let tx_pattern = AntennaPattern::load(&args.tx_pattern)?;
+    let rx_patterns = args.rx_pattern.iter().map(|name| AntennaPattern::load(name)).collect::<Result<Vec<_>, _>>()?;
+    let rx_patterns = match rx_patterns.as_slice() {
+        [both] => [both, both],
+        [first, second] => [first, second],
+        more => bail!("--rx-pattern is given {} times; once, or twice for two elements that differ", more.len()),
+    };
+
+    let scene = Scene::load(&args.scene)?;
+    let world = scene.resolve(&MaterialLibrary::shipped(), band.carrier_hz)?;
+    let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, band.carrier_hz)?;
+    let (PoseArg(tx), PoseArg(rx)) = (args.tx, args.rx);
+    let paths = tracer.trace(&tx.position, &rx.position)?;
+
+    let ends = link_between(tx, rx, array, &tx_pattern, rx_patterns);
+    let element_paths = paths.iter().map(|path| ends.element_path(path)).collect();
+    let scale = link.amplitude_scale(&band, ends.boresight_amplitude(), args.tx_power_offset_db);
+    if scale == 0.0 {
+        bail!("the antenna patterns have no gain at boresight, to which the reference SNR belongs");
+    }
+    let rf_chain = if args.no_rf_chain { RfChainConfig::off() } else { RfChainConfig::default() };
+    Ok(Setup { paths, element_paths, scale, synthesizer: Synthesizer::new(band), rf_chain })
+}
+
+/// Random numbers of observation `index`: its RF chain and its noise have a stream each.
+fn rng(seed: u64, index: u64, noise: bool) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(2 * index + u64::from(noise));
+    rng
+}
+
+fn draw_rf_chain(args: &Args, config: &RfChainConfig, index: u64) -> RfChainDraw {
+    config.draw(&mut rng(args.seed, if args.redraw_rf_chain { index } else { 0 }, false))
+}
+
+fn write(args: &Args, setup: &mut Setup, clean: &Observation) -> anyhow::Result<()> {
+    let bins = clean.bins();
+    let count = usize::try_from(args.count)?;
+    let mut writer = NpyWriter::<Complex32>::create(&args.out, &[count, bins, ELEMENTS])?;
+    let mut perturbed = clean.clone();
+    let mut noisy = clean.clone();
+    let mut row = vec![Complex32::default(); bins * ELEMENTS];
+    let progress = ProgressBar::new(args.count).with_style(ProgressStyle::default_bar());
+    for index in 0..args.count {
+        if args.stage != Stage::Clean && (index == 0 || args.redraw_rf_chain) {
+            perturbed.clone_from(clean);
+            setup.synthesizer.perturb(&draw_rf_chain(args, &setup.rf_chain, index), &mut perturbed);
+        }
+        noisy.clone_from(&perturbed);
+        if args.stage == Stage::Noisy {
+            add_noise(&mut noisy, &mut rng(args.seed, index, true));
+        }
+        noisy.write_interleaved(&mut row);
+        writer.write(&row)?;
+        if index % 1024 == 0 {
+            progress.set_position(index);
+        }
+    }
+    progress.finish_and_clear();
+    writer.finish()?;
+    Ok(())
+}
+
+fn db(power: f64) -> f64 {
+    10.0 * power.log10()
+}
+
+fn report(args: &Args, setup: &Setup, power: f64) -> serde_json::Value {
+    let paths = setup.paths.iter().zip(&setup.element_paths).map(|(path, heard)| {
+        let gain = heard.gain.map(|gain| gain * setup.scale);
+        json!({
+            "kind": path.kind().to_string(),
+            "surface": path.geometry.surface.to_string(),
+            "delay_s": heard.delay,
+            "gain": gain.map(|gain| [gain.re, gain.im]),
+            "snr_db": db(gain.iter().map(num_complex::Complex64::norm_sqr).sum::<f64>() / gain.len() as f64),
+        })
+    });
+    let rf_chain =
+        (args.stage != Stage::Clean && !args.redraw_rf_chain).then(|| draw_rf_chain(args, &setup.rf_chain, 0));
+    json!({
+        "file": args.out.display().to_string(),
+        "shape": [args.count, setup.synthesizer.band().bins as u64, ELEMENTS as u64],
+        "seed": args.seed,
+        "band": setup.synthesizer.band(),
+        "mean_snr_db": if power > 0.0 { Some(db(power)) } else { None },
+        "paths": paths.collect::<Vec<_>>(),
+        "rf_chain": rf_chain,
+    })
+}
