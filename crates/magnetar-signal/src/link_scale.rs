@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Band, ConfigError};
 
-/// Decibels a setting may reach either way: far beyond any radio, and far from overflow.
-const MAX_DB: f64 = 200.0;
+/// Decibels a setting may reach either way: far beyond any radio, and all together far from overflow in f32 squares.
+const MAX_DB: f64 = 100.0;
 
 /// The link budget in decibels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl LinkConfig {
     /// Names the key (`link.*`) that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let range = -MAX_DB..=MAX_DB;
-        let expected = "a number of decibels from -200 to 200";
+        let expected = "a number of decibels from -100 to 100";
         ConfigError::require(
             range.contains(&self.reference_snr_db),
             "link.reference_snr_db",
@@ -52,7 +52,7 @@ impl LinkConfig {
             (0.0..=MAX_DB).contains(&self.tx_power_offset_max_db),
             "link.tx_power_offset_max_db",
             self.tx_power_offset_max_db,
-            "a number of decibels from 0 to 200",
+            "a number of decibels from 0 to 100",
         )
     }
 

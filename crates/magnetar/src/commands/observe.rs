@@ -106,8 +106,8 @@ pub struct Args {
 
 fn parse_db(text: &str) -> Result<f64, String> {
     match text.parse() {
-        Ok(db) if (-200.0..=200.0).contains(&db) => Ok(db),
-        _ => Err("expected a number of decibels from -200 to 200".to_owned()),
+        Ok(db) if (-100.0..=100.0).contains(&db) => Ok(db),
+        _ => Err("expected a number of decibels from -100 to 100".to_owned()),
     }
 }
 
@@ -133,7 +133,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         let (count, bins, paths) = (args.count, clean.bins(), setup.paths.len());
         let (plural, file) = (if count == 1 { "" } else { "s" }, args.out.display());
-        println!("{file}: {count} observation{plural} of {bins} x 2 bins, {paths} paths, mean SNR {:.2} dB", db(power));
+        let snr = if paths == 0 { "noise alone".to_owned() } else { format!("mean SNR {:.2} dB", db(power)) };
+        println!("{file}: {count} observation{plural} of {bins} x 2 bins, {paths} paths, {snr}");
     }
     Ok(ExitCode::SUCCESS)
 }
