@@ -22,6 +22,8 @@ mod text;
 #[cfg(test)]
 mod material_tests;
 #[cfg(test)]
+mod mutation_tests;
+#[cfg(test)]
 mod scene_tests;
 
 pub use angle::wrap;

@@ -2,14 +2,16 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use nalgebra::Vector3;
 use proptest::prelude::*;
 
 use super::*;
 
-fn vivaldi() -> AntennaPattern {
-    AntennaPattern::load("synthetic_vivaldi").unwrap()
+fn vivaldi() -> &'static AntennaPattern {
+    static VIVALDI: LazyLock<AntennaPattern> = LazyLock::new(|| AntennaPattern::load("synthetic_vivaldi").unwrap());
+    &VIVALDI
 }
 
 fn direction(azimuth: f64, elevation: f64) -> Vector3<f64> {
@@ -21,7 +23,12 @@ fn refusal(csv: &str) -> String {
 }
 
 /// A grid whose steps differ, starting anywhere, from a rough gain function.
-fn uneven() -> AntennaPattern {
+fn uneven() -> &'static AntennaPattern {
+    static UNEVEN: LazyLock<AntennaPattern> = LazyLock::new(make_uneven);
+    &UNEVEN
+}
+
+fn make_uneven() -> AntennaPattern {
     let mut csv = String::from("azimuth_deg,elevation_deg,gain_db\n");
     for el in [-90.0, -70.0, -33.0, 0.0, 1.0, 40.0, 90.0] {
         for az in [10.0, 11.5, 60.0, 140.0, 200.0, 205.0, 290.0, 340.0] {
