@@ -4,4 +4,5 @@
 
 mod cli;
 mod observe;
+mod scene_files;
 mod version;

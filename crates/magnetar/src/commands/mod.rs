@@ -1,6 +1,9 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
+mod material;
 mod observe;
+mod pattern;
+mod scene;
 mod trace;
 mod validate;
 mod version;
@@ -14,6 +17,12 @@ use clap::Subcommand;
 pub enum Command {
     /// Simulate what the receiver measures on one link, as a NumPy file.
     Observe(observe::Args),
+    /// List and show building materials.
+    Material(material::Args),
+    /// List, show and check antenna patterns.
+    Pattern(pattern::Args),
+    /// List, show and check scenes.
+    Scene(scene::Args),
     /// Print the paths between two devices in a scene.
     Trace(trace::Args),
     /// Compare the tracer with exports of Sionna RT.
@@ -26,6 +35,9 @@ pub enum Command {
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Observe(args) => observe::run(&args),
+        Command::Material(args) => material::run(&args),
+        Command::Pattern(args) => pattern::run(&args),
+        Command::Scene(args) => scene::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Version(args) => version::run(&args),

@@ -1,0 +1,196 @@
+//! `magnetar scene`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use magnetar_scene::{Face, Layer, Scene, Slab};
+use serde_json::{Value, json};
+
+use super::material::library;
+use crate::args::parse_frequency_ghz;
+
+/// Flags of `magnetar scene`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  magnetar scene list
+  magnetar scene show lab_middle
+  magnetar scene show lab --toml > my_room.toml
+  magnetar scene check my_room.toml --materials my_materials.toml")]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the shipped scenes.
+    List {
+        /// Print a JSON array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a scene: room, surfaces, boxes, and its materials at the carrier.
+    Show {
+        /// A shipped scene's name or a scene file.
+        scene: String,
+        /// Print one JSON object.
+        #[arg(long, conflicts_with = "toml")]
+        json: bool,
+        /// Print a scene file, to start a scene of your own from.
+        #[arg(long)]
+        toml: bool,
+        #[command(flatten)]
+        world: World,
+    },
+    /// Check scene files: values, materials and their frequency ranges. Exit code 1 if any is refused.
+    Check {
+        /// Shipped scenes' names or scene files.
+        #[arg(required = true)]
+        scenes: Vec<String>,
+        /// Print a JSON array.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        world: World,
+    },
+}
+
+/// What a scene is resolved with.
+#[derive(clap::Args)]
+struct World {
+    /// A material file, or a folder of them, besides the shipped materials; may be repeated.
+    #[arg(long, value_name = "PATH")]
+    materials: Vec<PathBuf>,
+    /// Carrier frequency, GHz.
+    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
+    frequency_ghz: f64,
+}
+
+/// Lists, shows or checks scenes.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.action {
+        Action::List { json } => list(*json),
+        Action::Show { scene, json, toml, world } => show(scene, *json, *toml, world),
+        Action::Check { scenes, json, world } => check(scenes, *json, world),
+    }
+}
+
+fn list(as_json: bool) -> anyhow::Result<ExitCode> {
+    let scenes = Scene::shipped_names().map(Scene::load).collect::<Result<Vec<_>, _>>()?;
+    if as_json {
+        let entry = |s: &Scene| json!({ "name": s.name, "boxes": s.boxes.len(), "description": s.description });
+        println!("{:#}", Value::from(scenes.iter().map(entry).collect::<Vec<_>>()));
+    } else {
+        println!("{:<12} {:>5}  description", "name", "boxes");
+        for scene in &scenes {
+            println!("{:<12} {:>5}  {}", scene.name, scene.boxes.len(), scene.description);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(name: &str, as_json: bool, as_toml: bool, world: &World) -> anyhow::Result<ExitCode> {
+    let scene = Scene::load(name)?;
+    if as_toml {
+        print!("{}", scene.to_toml());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let resolved = scene.resolve(&library(&world.materials)?, world.frequency_ghz * 1e9)?;
+    if as_json {
+        let surfaces = Face::ALL.iter().zip(&scene.surfaces).zip(&resolved.surfaces);
+        let surfaces = surfaces.map(|((face, layer), slab)| (label(*face), layer_to_json(layer, slab)));
+        let boxes = scene.boxes.iter().zip(&resolved.boxes).map(|(b, (shape, slab))| {
+            json!({
+                "name": b.name,
+                "center_m": [shape.center.x, shape.center.y, shape.center.z],
+                "size_m": [shape.size.x, shape.size.y, shape.size.z],
+                "yaw_deg": shape.yaw.to_degrees(),
+                "surface": layer_to_json(&b.layer, slab),
+            })
+        });
+        let report = json!({
+            "name": scene.name,
+            "description": scene.description,
+            "frequency_hz": world.frequency_ghz * 1e9,
+            "device_height_m": scene.device_height,
+            "room_m": scene.room.bounds(),
+            "surfaces": surfaces.collect::<serde_json::Map<_, _>>(),
+            "boxes": boxes.collect::<Vec<_>>(),
+            "warnings": scene.warnings(),
+        });
+        println!("{report:#}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("{}: {}", scene.name, scene.description);
+    let [x0, x1, y0, y1, z0, z1] = scene.room.bounds();
+    println!("room      x [{x0}, {x1}]  y [{y0}, {y1}]  z [{z0}, {z1}] m");
+    println!("devices   {} m high by default", scene.device_height);
+    println!("\n{:<10} {:<16} {:>11} {:>8} {:>10}", "surface", "material", "thickness m", "eps_r", "sigma S/m");
+    let row = |name: &str, layer: &Layer, slab: &Slab| {
+        let (eps_r, sigma) = (slab.eps_r, slab.sigma);
+        format!("{name:<10} {:<16} {:>11} {eps_r:>8.4} {sigma:>10.6}", layer.material, layer.thickness)
+    };
+    for ((face, layer), slab) in Face::ALL.iter().zip(&scene.surfaces).zip(&resolved.surfaces) {
+        println!("{}", row(&label(*face), layer, slab));
+    }
+    for (i, (b, (shape, slab))) in scene.boxes.iter().zip(&resolved.boxes).enumerate() {
+        let (c, s) = (shape.center, shape.size);
+        println!(
+            "{}  {} centre ({}, {}, {}), size {} x {} x {} m, yaw {:.4} deg",
+            row(&format!("box{i}"), &b.layer, slab),
+            b.name.as_deref().unwrap_or(""),
+            c.x,
+            c.y,
+            c.z,
+            s.x,
+            s.y,
+            s.z,
+            shape.yaw.to_degrees()
+        );
+    }
+    println!("\neps_r and sigma at {} GHz", world.frequency_ghz);
+    scene.warnings().iter().for_each(|warning| println!("warning: {warning}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(names: &[String], as_json: bool, world: &World) -> anyhow::Result<ExitCode> {
+    let materials = library(&world.materials)?;
+    let mut reports = Vec::new();
+    let mut all_ok = true;
+    for name in names {
+        let checked =
+            Scene::load(name).and_then(|scene| scene.resolve(&materials, world.frequency_ghz * 1e9).map(|_| scene));
+        all_ok &= checked.is_ok();
+        match &checked {
+            Ok(scene) if as_json => reports
+                .push(json!({ "file": name, "ok": true, "boxes": scene.boxes.len(), "warnings": scene.warnings() })),
+            Err(error) if as_json => reports.push(json!({ "file": name, "ok": false, "error": error.to_string() })),
+            Ok(scene) => {
+                println!("{name}: ok, {} boxes", scene.boxes.len());
+                scene.warnings().iter().for_each(|warning| println!("{name}: warning: {warning}"));
+            }
+            // Refusals are errors, and go where errors go; one bad file does not hide the next.
+            Err(error) => eprintln!("error: {error}"),
+        }
+    }
+    if as_json {
+        println!("{:#}", Value::from(reports));
+    }
+    Ok(if all_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The name of an outer surface, as in scene files and path tables.
+fn label(face: Face) -> String {
+    magnetar_trace::Surface::Room(face).to_string()
+}
+
+fn layer_to_json(layer: &Layer, slab: &Slab) -> Value {
+    json!({
+        "material": layer.material,
+        "thickness_m": layer.thickness,
+        "eps_r": slab.eps_r,
+        "sigma_s_per_m": slab.sigma,
+    })
+}
