@@ -43,6 +43,15 @@ fn a_scene_written_as_a_file_is_the_same_scene() {
 }
 
 #[test]
+fn the_example_of_the_manual_is_a_scene() {
+    let manual = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenes.md")).unwrap();
+    let (_, example) = manual.split_once("```toml\n").unwrap();
+    let (_folder, path) = file("office.toml", example.split_once("```").unwrap().0);
+    let report = &json(&["scene", "check", path.to_str().unwrap(), "--json"])[0];
+    assert_eq!((&report["ok"], report["warnings"].as_array().unwrap().len()), (&Value::Bool(true), 0), "{report}");
+}
+
+#[test]
 fn bad_scenes_are_refused_with_file_line_and_key() {
     let good = cli::succeed(&["scene", "show", "lab_left", "--toml"]);
     let size = "size_m = [1.015, 0.033, 1.715]";
