@@ -56,9 +56,9 @@ fn bad_scenes_are_refused_with_file_line_and_key() {
     let good = cli::succeed(&["scene", "show", "lab_left", "--toml"]);
     let size = "size_m = [1.015, 0.033, 1.715]";
     for (from, to, parts) in [
-        (size, "size_m = [1.015, -0.033, 1.715]", vec!["bad.toml:17", "box[0].size_m", "positive"]),
-        (size, "sise_m = [1.015, 0.033, 1.715]", vec!["bad.toml:17", "unknown field `sise_m`", "size_m"]),
-        (size, "size_m = [1, nan, 1]", vec!["bad.toml:17", "NaN"]),
+        (size, "size_m = [1.015, -0.033, 1.715]", vec!["bad.toml:18", "box[0].size_m", "positive"]),
+        (size, "sise_m = [1.015, 0.033, 1.715]", vec!["bad.toml:18", "unknown field `sise_m`", "size_m"]),
+        (size, "size_m = [1, nan, 1]", vec!["bad.toml:18", "NaN"]),
         ("\"glass\"", "\"glas\"", vec!["box[0].material", "unknown material `glas`", "plasterboard"]),
         ("[room]", "[room", vec!["bad.toml:5"]),
     ] {
