@@ -31,14 +31,25 @@ fn main() {
     };
     let count = DIRECTIONS as f64;
     let mut contestants = [
-        Contestant::new("amplitude, 5 deg grid", count, || drop(black_box(bulk(&shipped)))),
-        Contestant::new("amplitude, 1 deg grid", count, || drop(black_box(bulk(&fine)))),
-        Contestant::new("gain_db by libm, 5 deg grid", count, || drop(black_box(libm(&shipped)))),
+        Contestant::new("amplitude, 5 deg grid", count, || {
+            black_box(bulk(&shipped));
+        }),
+        Contestant::new("amplitude, 1 deg grid", count, || {
+            black_box(bulk(&fine));
+        }),
+        Contestant::new("gain_db by libm, 5 deg grid", count, || {
+            black_box(libm(&shipped));
+        }),
     ];
     let seconds = compare(&mut contestants, 200);
     println!("antenna pattern lookup, one direction:");
     for (contestant, s) in contestants.iter().zip(&seconds) {
         println!("  {:<28} {:>9}   {:.2} x the first", contestant.name, human(*s), s / seconds[0]);
     }
-    println!("  allocations in {DIRECTIONS} lookups: {}", allocations(|| drop(black_box(bulk(&shipped)))));
+    println!(
+        "  allocations in {DIRECTIONS} lookups: {}",
+        allocations(|| {
+            black_box(bulk(&shipped));
+        })
+    );
 }
