@@ -10,6 +10,9 @@ mod read;
 mod schema;
 mod validation;
 
+#[cfg(test)]
+mod tests;
+
 pub use compare::{CaseComparison, PathComparison, PathErrors, TOLERANCE, compare_case};
 pub use error::{ExportError, Problem};
 pub use export::{Case, Direction, Export, ReferencePath};

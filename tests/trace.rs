@@ -1,0 +1,82 @@
+//! `magnetar trace`.
+
+use serde_json::Value;
+
+use crate::cli;
+
+fn trace_json(args: &[&str]) -> Value {
+    serde_json::from_str(&cli::succeed(&[&["trace"], args, &["--json"]].concat())).unwrap()
+}
+
+#[test]
+fn the_board_hides_the_direct_path() {
+    let link = ["--tx", "0.98,2.28,1.08", "--rx", "1,-1,1.08"];
+    let table = cli::succeed(&[&["trace", "lab_middle"], &link[..]].concat());
+    assert!(table.contains("ceiling") && !table.contains("LOS"), "{table}");
+    let table = cli::succeed(&[&["trace", "lab"], &link[..]].concat());
+    assert!(table.contains("7 paths") && table.lines().nth(2).unwrap().starts_with("LOS"), "{table}");
+}
+
+#[test]
+fn json_holds_what_the_table_shows() {
+    let report = trace_json(&["lab", "--tx", "0,0,1", "--rx", "3,0,1,170"]);
+    let los = &report["paths"][0];
+    assert_eq!((&los["kind"], &los["surface"]), (&"LOS".into(), &"LOS".into()));
+    assert!(los["vertex_m"].is_null());
+    let near = |value: &Value, expected: f64| (value.as_f64().unwrap() - expected).abs() < 1e-9;
+    assert!(near(&los["length_m"], 3.0));
+    assert!(near(&los["delay_s"], 3.0 / 299_792_458.0));
+    let free_space: f64 = 0.029_979_245_8 / (4.0 * std::f64::consts::PI * 3.0);
+    assert!(near(&los["gain_db"], 20.0 * free_space.log10()));
+    // The source is due west of the RX, which faces 170 degrees.
+    assert!(near(&los["aoa"]["azimuth_deg"], -180.0));
+    assert!(near(&los["aoa"]["local_azimuth_deg"], 10.0));
+    assert!(near(&los["aod"]["local_azimuth_deg"], 0.0));
+    let delays: Vec<f64> = report["paths"].as_array().unwrap()[1..].iter().map(|p| p["delay_s"].as_f64().unwrap()).collect();
+    assert!(delays.is_sorted() && delays.len() == 6);
+}
+
+#[test]
+fn a_reflection_names_its_box_and_turning_the_devices_turns_the_local_angles_alone() {
+    let report = trace_json(&["lab_left", "--tx", "-0.8,-1,1.08", "--rx", "1.2,-1,1.08"]);
+    let turned = trace_json(&["lab_left", "--tx", "-0.8,-1,1.08,30", "--rx", "1.2,-1,1.08,-50"]);
+    let board = |report: &Value| {
+        report["paths"].as_array().unwrap().iter().find(|path| path["surface"] == "box0:-y").unwrap().clone()
+    };
+    let (plain, turned) = (board(&report), board(&turned));
+    assert_eq!(plain["box"], "board");
+    assert!((plain["vertex_m"][1].as_f64().unwrap() - (1.0 - 0.033 / 2.0)).abs() < 1e-12);
+    for (end, heading) in [("aod", 30.0), ("aoa", -50.0)] {
+        let angle = |path: &Value, key: &str| path[end][key].as_f64().unwrap();
+        assert_eq!(angle(&plain, "azimuth_deg"), angle(&turned, "azimuth_deg"));
+        let local = angle(&turned, "local_azimuth_deg");
+        assert!(((local - angle(&plain, "azimuth_deg") + heading + 540.0).rem_euclid(360.0) - 180.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_carrier_can_be_chosen_where_the_materials_allow() {
+    let link = ["lab", "--tx", "0,0,1", "--rx", "3,0,1"];
+    let report = trace_json(&[&link[..], &["--frequency-ghz", "28"]].concat());
+    assert_eq!(report["frequency_hz"], 28e9);
+    let err = cli::fail(&[&["trace"], &link[..], &["--frequency-ghz", "900"]].concat());
+    assert!(err.contains("concrete") && err.contains("330"), "{err}");
+}
+
+#[test]
+fn mistakes_are_told() {
+    for (tx, reason) in [
+        ("1,2", "expected X,Y,Z"),
+        ("1,2,nan", "out of range"),
+        ("1,2,x", "not a number"),
+        ("99,0,1", "not inside the room"),
+        ("1,-1,1.08", "same point"),
+        ("1,1,1", "inside box"),
+    ] {
+        let err = cli::fail(&["trace", "lab_middle", "--tx", tx, "--rx", "1,-1,1.08"]);
+        assert!(err.contains(reason), "{tx}: {err}");
+    }
+    assert!(cli::fail(&["trace", "nowhere", "--tx", "0,0,1", "--rx", "1,1,1"]).contains("lab_middle"));
+    let err = cli::fail(&["trace", "lab", "--tx", "0,0,1", "--rx", "1,1,1", "--frequency-ghz", "-3"]);
+    assert!(err.contains("GHz"), "{err}");
+}
