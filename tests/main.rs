@@ -5,4 +5,6 @@
 mod cli;
 mod observe;
 mod scene_files;
+mod trace;
+mod validate;
 mod version;

@@ -32,7 +32,8 @@ fn json_holds_what_the_table_shows() {
     assert!(near(&los["aoa"]["azimuth_deg"], -180.0));
     assert!(near(&los["aoa"]["local_azimuth_deg"], 10.0));
     assert!(near(&los["aod"]["local_azimuth_deg"], 0.0));
-    let delays: Vec<f64> = report["paths"].as_array().unwrap()[1..].iter().map(|p| p["delay_s"].as_f64().unwrap()).collect();
+    let delays: Vec<f64> =
+        report["paths"].as_array().unwrap()[1..].iter().map(|p| p["delay_s"].as_f64().unwrap()).collect();
     assert!(delays.is_sorted() && delays.len() == 6);
 }
 

@@ -149,5 +149,5 @@ fn unknown_keys_at_the_top_only_warn() {
     let file = write(&folder, "noted.json", &document);
     let output = cli::run(&["validate", text(&file)]);
     assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("warning: ") );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("warning: "));
 }

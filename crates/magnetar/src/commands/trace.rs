@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
     rx: PoseArg,
     /// Carrier frequency, GHz.
-    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
+    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz, allow_hyphen_values = true)]
     frequency_ghz: f64,
     /// Print one JSON object.
     #[arg(long)]
