@@ -11,25 +11,21 @@ Examples:
 """
 
 import argparse
-import csv
 import gzip
 import importlib.metadata
 import json
 import math
 import os
 import pathlib
-import random
 import subprocess
 import sys
-import tomllib
-import typing
+
+from links import draw_pairs, is_clear_cut, read_pairs
+from scene_file import ROOM_LABELS, InputError, Scene
 
 SCHEMA = "sionna-box-v1"
 SPEED_OF_LIGHT = 299_792_458.0
-FACES = ["-x", "+x", "-y", "+y", "-z", "+z"]
-ROOM_LABELS = ["wall:-x", "wall:+x", "wall:-y", "wall:+y", "floor", "ceiling"]
 PACKAGES = {"sionna_rt": "sionna-rt", "mitsuba": "mitsuba", "drjit": "drjit"}
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 SOLVER = {
     "max_depth": 1,
     "samples_per_src": 1_000_000,
@@ -40,276 +36,6 @@ SOLVER = {
     "diffraction": False,
     "seed": 42,
 }
-
-# Random links keep this far from every decision on whether a path exists: Sionna RT computes in float32.
-DECISION_MARGIN_M = 2e-3
-# Sionna RT drops paths with a leg of 1 cm or less; keep well away.
-SHORTEST_LEG_M = 2e-2
-# Random devices keep this far from walls and boxes (less in a small room), and from each other.
-SURFACE_MARGIN_M = 0.4
-DEVICE_DISTANCE_M = 0.5
-# Sionna RT moves the image point by this many metres, times 1 + its largest coordinate, before it finds the vertex.
-# In random links that may turn directions and move vertices by at most this much; the tolerances are 1e-4 and 2e-4.
-IMAGE_NUDGE = 5.96e-6
-LARGEST_NUDGE_RAD = 3e-5
-LARGEST_NUDGE_M = 1e-4
-
-
-# --- the scene ------------------------------------------------------------------------------------------------------
-
-
-class InputError(Exception):
-    """A file or flag that cannot be used."""
-
-
-def read_toml(path):
-    try:
-        return tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def read_materials(paths):
-    """The `[material.NAME]` tables of several files; later files win."""
-    tables = {}
-    for path in paths:
-        tables.update(read_toml(path).get("material", {}))
-    return tables
-
-
-def material_at(name, tables, frequency_hz):
-    """Relative permittivity and conductivity (S/m) of a material."""
-    if name not in tables:
-        raise InputError(f"unknown material {name}; known are {', '.join(sorted(tables))}; see --materials")
-    table, f = tables[name], frequency_hz / 1e9
-    if "eps_r" in table:
-        return table["eps_r"], table["sigma"]
-    for part in table["ranges"]:
-        if part["min_ghz"] <= f <= part["max_ghz"]:
-            return part["a"] * f ** part["b"], part["c"] * f ** part["d"]
-    ranges = ", ".join(f"{part['min_ghz']}-{part['max_ghz']}" for part in table["ranges"])
-    raise InputError(f"material {name} is not defined at {f} GHz; its ranges are {ranges} GHz")
-
-
-class Scene:
-    """A room with boxes, read from a scene file."""
-
-    def __init__(self, name_or_path, material_files, frequency_hz):
-        path = pathlib.Path(name_or_path)
-        shipped = REPOSITORY / "scenes" / f"{name_or_path}.toml"
-        path = shipped if path.suffix != ".toml" and shipped.exists() else path
-        document = read_toml(path)
-        tables = read_materials([*sorted((REPOSITORY / "materials").glob("*.toml")), *material_files])
-        tables.update(document.get("material", {}))
-
-        def layer(item):
-            eps_r, sigma = material_at(item["material"], tables, frequency_hz)
-            return Layer(item["material"], eps_r, sigma, item["thickness_m"])
-
-        try:
-            self.name = document["name"]
-            self.bounds = [value for axis in "xyz" for value in document["room"][f"{axis}_m"]]
-            surfaces = document["surfaces"]
-            self.surfaces = [layer(surfaces.get(label) or surfaces[label.split(":")[0]]) for label in ROOM_LABELS]
-            boxes = document.get("box", [])
-            self.boxes = [Box(box["center_m"], box["size_m"], box.get("yaw_deg", 0.0)) for box in boxes]
-            self.box_layers = [layer(box) for box in boxes]
-        except KeyError as error:
-            raise InputError(f"{path}: key {error} is missing; `magnetar scene check` tells more") from error
-        low, high = self.bounds[0::2], self.bounds[1::2]
-        self.room = Box([(a + b) / 2 for a, b in zip(low, high)], [b - a for a, b in zip(low, high)], 0.0)
-
-    def box_label(self, index):
-        """A single box is the board of the schema."""
-        return "board" if len(self.boxes) == 1 else f"box{index}"
-
-    def faces(self):
-        """(label, corners, layer) of every face."""
-        for face, (label, layer) in enumerate(zip(ROOM_LABELS, self.surfaces)):
-            yield label, self.room.face_corners(face), layer
-        for index, (box, layer) in enumerate(zip(self.boxes, self.box_layers)):
-            for face, name in enumerate(FACES):
-                yield f"{self.box_label(index)}:{name}", box.face_corners(face), layer
-
-
-class Layer(typing.NamedTuple):
-    """What a surface is made of."""
-
-    material: str
-    eps_r: float
-    sigma: float
-    thickness: float
-
-
-class Box:
-    """An upright box, turned about the vertical axis. The room is one too, seen from inside."""
-
-    def __init__(self, center, size, yaw_deg):
-        self.center, self.size, self.yaw_deg = list(center), list(size), float(yaw_deg)
-        yaw = math.radians(self.yaw_deg)
-        self.cos, self.sin = math.cos(yaw), math.sin(yaw)
-
-    def local(self, point):
-        dx, dy, dz = (p - c for p, c in zip(point, self.center))
-        return [self.cos * dx + self.sin * dy, self.cos * dy - self.sin * dx, dz]
-
-    def to_global(self, point):
-        x, y, z = point
-        turned = [self.cos * x - self.sin * y, self.sin * x + self.cos * y, z]
-        return [t + c for t, c in zip(turned, self.center)]
-
-    def face_corners(self, face):
-        """The four corners of a face in the global frame, in order around it."""
-        axis, side = face // 2, (-1.0, 1.0)[face % 2]
-        others = [a for a in range(3) if a != axis]
-        corners = []
-        for u, v in [(-1, -1), (1, -1), (1, 1), (-1, 1)]:
-            corner = [0.0, 0.0, 0.0]
-            corner[axis] = side * self.size[axis] / 2
-            corner[others[0]], corner[others[1]] = u * self.size[others[0]] / 2, v * self.size[others[1]] / 2
-            corners.append(self.to_global(corner))
-        return corners
-
-    def distance(self, point):
-        """Distance of a point outside; 0 inside."""
-        return math.hypot(*(max(abs(p) - s / 2, 0.0) for p, s in zip(self.local(point), self.size)))
-
-    def is_hit(self, start, end, grow):
-        """Whether a segment meets the box grown by `grow` metres on every side."""
-        a, b = self.local(start), self.local(end)
-        enter, leave = 0.0, 1.0
-        for axis in range(3):
-            half = self.size[axis] / 2 + grow
-            step = b[axis] - a[axis]
-            if step == 0.0:
-                if abs(a[axis]) >= half:
-                    return False
-                continue
-            t0, t1 = sorted(((-half - a[axis]) / step, (half - a[axis]) / step))
-            enter, leave = max(enter, t0), min(leave, t1)
-        return enter < leave
-
-
-# --- links ----------------------------------------------------------------------------------------------------------
-
-
-class Reflection(typing.NamedTuple):
-    """Where a face may reflect a link."""
-
-    box: int  # number of the box; -1 is the room
-    vertex: list  # global frame
-    gap: float  # how far inside the face's rectangle, metres; negative outside
-    tx_distance: float  # from the face's plane, positive on its outer side
-    rx_distance: float
-
-
-def reflections(room, boxes, tx, rx):
-    """The mirror point of every face that has both devices on one side of its plane."""
-    for index, box in enumerate([room, *boxes], start=-1):
-        local_tx, local_rx = box.local(tx), box.local(rx)
-        for face in range(6):
-            axis, side = face // 2, (-1.0, 1.0)[face % 2]
-            plane = side * box.size[axis] / 2
-            inward = -side if index < 0 else side
-            d_tx, d_rx = inward * (local_tx[axis] - plane), inward * (local_rx[axis] - plane)
-            if d_tx * d_rx <= 0:
-                continue
-            share = d_tx / (d_tx + d_rx)
-            vertex = [t + share * (r - t) for t, r in zip(local_tx, local_rx)]
-            vertex[axis] = plane
-            gap = min(box.size[a] / 2 - abs(vertex[a]) for a in range(3) if a != axis)
-            yield Reflection(index, box.to_global(vertex), gap, d_tx, d_rx)
-
-
-def is_clear_cut(room, boxes, tx, rx, margin=DECISION_MARGIN_M):
-    """Whether the set of paths stays the same when things move by `margin` metres."""
-
-    def is_decided(start, end, without=None):
-        # A thin box shrunk by the margin must not vanish.
-        return all(
-            box.is_hit(start, end, margin) == box.is_hit(start, end, -min(margin, min(box.size) / 4))
-            for index, box in enumerate(boxes)
-            if index != without
-        )
-
-    if not is_decided(tx, rx):
-        return False
-    for box in boxes:
-        if any(abs(abs(p) - s / 2) < margin for point in (tx, rx) for p, s in zip(box.local(point), box.size)):
-            return False
-    for item in reflections(room, boxes, tx, rx):
-        if min(item.tx_distance, item.rx_distance) < 0 or item.gap < -margin:
-            continue
-        legs_decided = is_decided(tx, item.vertex, item.box) and is_decided(item.vertex, rx, item.box)
-        shortest = min(math.dist(tx, item.vertex), math.dist(item.vertex, rx))
-        if item.gap < margin or not legs_decided or shortest < SHORTEST_LEG_M:
-            return False
-    return True
-
-
-def is_precise(room, boxes, tx, rx):
-    """Whether Sionna RT's float32 image method stays well inside the tolerance."""
-    for item in reflections(room, boxes, tx, rx):
-        if min(item.tx_distance, item.rx_distance) < 0 or item.gap < 0:
-            continue
-        legs = math.dist(tx, item.vertex), math.dist(item.vertex, rx)
-        # The image lies beyond the vertex, as far as the TX is on this side.
-        image = [v + (v - r) * legs[0] / legs[1] for v, r in zip(item.vertex, rx)]
-        nudge = IMAGE_NUDGE * (1 + max(map(abs, image)))
-        cosine = item.tx_distance / legs[0]
-        sine = math.sqrt(max(0.0, 1 - cosine**2))
-        if nudge * sine / min(legs) > LARGEST_NUDGE_RAD or nudge * sine / cosine > LARGEST_NUDGE_M:
-            return False
-    return True
-
-
-def draw_pairs(room, boxes, count, seed):
-    """Random links whose path sets are beyond doubt."""
-    rng = random.Random(seed)
-    margins = [min(SURFACE_MARGIN_M, size / 4) for size in room.size]
-    spans = [(c - s / 2 + m, c + s / 2 - m) for c, s, m in zip(room.center, room.size, margins)]
-
-    def draw_point():
-        for _ in range(10_000):
-            point = [round(rng.uniform(low, high), 4) for low, high in spans]
-            if all(box.distance(point) > min(margins) for box in boxes):
-                return point
-        raise InputError("no room for a device between the boxes of this scene; give links with --pairs")
-
-    pairs = []
-    for _ in range(1000 * count):
-        tx, rx = draw_point(), draw_point()
-        link = (room, boxes, tx, rx)
-        if math.dist(tx, rx) >= min(DEVICE_DISTANCE_M, min(room.size) / 4) and is_clear_cut(*link) and is_precise(*link):
-            pairs.append((f"{len(pairs):04d}", tx, rx))
-            if len(pairs) == count:
-                return pairs
-    raise InputError(f"only {len(pairs)} of {count} random links are {DECISION_MARGIN_M} m clear of every decision")
-
-
-def read_pairs(path):
-    """Links from CSV (`tx_x,tx_y,tx_z,rx_x,rx_y,rx_z[,id]`) or JSON (`[{"tx": [..], "rx": [..], "id": ".."}]`)."""
-    pairs = []
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            if path.endswith(".json"):
-                rows = [(row.get("id"), row["tx"], row["rx"]) for row in json.load(file)]
-            else:
-                rows = [
-                    (row.get("id"), [row[f"tx_{a}"] for a in "xyz"], [row[f"rx_{a}"] for a in "xyz"])
-                    for row in csv.DictReader(file)
-                ]
-        for index, (name, tx, rx) in enumerate(rows):
-            tx, rx = [float(v) for v in tx], [float(v) for v in rx]
-            if len(tx) != 3 or len(rx) != 3 or not all(map(math.isfinite, tx + rx)):
-                raise ValueError(f"link {index}: tx and rx need three finite numbers each")
-            pairs.append((str(name) if name else f"{index:04d}", tx, rx))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        columns = "columns tx_x,tx_y,tx_z,rx_x,rx_y,rx_z (CSV) or objects with tx and rx (JSON)"
-        raise InputError(f"{path}: {error!r}; expected {columns}") from error
-    if not pairs:
-        raise InputError(f"{path}: no links in it")
-    return pairs
 
 
 # --- Sionna RT ------------------------------------------------------------------------------------------------------
@@ -323,7 +49,7 @@ class Tracer:
         import mitsuba as mi
         import sionna.rt as rt
 
-        self.mi, self.rt = mi, rt
+        self.mi, self.rt, self.variant = mi, rt, mi.variant()
         self.scene = rt.load_scene()
         self.scene.frequency = frequency_hz
         self.radio_materials = {}
@@ -389,13 +115,13 @@ class Tracer:
         self.tx.position, self.rx.position = tx, rx
         found = self.solver(self.scene, **SOLVER)
         real, imaginary = (part.numpy().ravel() for part in found.a)
-        count = len(real)
-        columns = {name: getattr(found, name).numpy().ravel() for name in ("tau", "theta_t", "phi_t", "theta_r", "phi_r")}
+        names = ("tau", "theta_t", "phi_t", "theta_r", "phi_r")
+        columns = {name: getattr(found, name).numpy().ravel() for name in names}
         valid = found.valid.numpy().ravel()
         kinds, objects = found.interactions.numpy().ravel(), found.objects.numpy().ravel()
         vertices = found.vertices.numpy().reshape(-1, 3)
         paths = []
-        for i in range(count):
+        for i in range(len(real)):
             if not valid[i]:
                 continue
             is_los = int(kinds[i]) == int(self.rt.InteractionType.NONE)
@@ -406,7 +132,7 @@ class Tracer:
                 "tau": digits(columns["tau"][i]),
                 "a": [digits(real[i]), digits(imaginary[i])],
             }
-            path.update({name: digits(columns[name][i]) for name in ("theta_t", "phi_t", "theta_r", "phi_r")})
+            path.update({name: digits(columns[name][i]) for name in names[1:]})
             paths.append(path)
         return sorted(paths, key=lambda path: (path["type"] != "LOS", path["tau"]))
 
@@ -444,7 +170,7 @@ def export_case(name, scene, tracer, tx, rx):
     return {**case, "tx": tx, "rx": rx, "paths": tracer.trace(tx, rx)}
 
 
-def write_export(path, cases, name, frequency_hz):
+def write_export(path, cases, name, frequency_hz, variant):
     """Writes to a temporary name first: a file of the final name is whole."""
     versions = {key: importlib.metadata.version(package) for key, package in PACKAGES.items()}
     document = {
@@ -453,6 +179,7 @@ def write_export(path, cases, name, frequency_hz):
         "frequency_hz": frequency_hz,
         "wavelength_m": SPEED_OF_LIGHT / frequency_hz,
         **versions,
+        "variant": variant,
         "antenna": "iso, V, single element, orientation (0,0,0)",
         "solver": {"deterministic": True, **SOLVER},
         "cases": cases,
@@ -500,7 +227,7 @@ def run(arguments):
     for scene, pairs in links:
         tracer = Tracer(scene, frequency_hz)
         cases += [export_case(f"{scene.name}-{name}", scene, tracer, tx, rx) for name, tx, rx in pairs]
-    write_export(arguments.out, cases, ", ".join(scene.name for scene in scenes), frequency_hz)
+    write_export(arguments.out, cases, ", ".join(scene.name for scene in scenes), frequency_hz, tracer.variant)
     print(f"{arguments.out}: {len(cases)} cases, {sum(len(case['paths']) for case in cases)} paths")
 
 
