@@ -1,0 +1,46 @@
+// The project's kernels, compiled for the CPU from the very files that NVRTC compiles for the GPU, and the table the
+// stand-in driver launches them from.
+#include "cuda_shim.h"
+
+#include "kernels.h"
+
+namespace sum_paths_file {
+#include "sum_paths.cu"
+}
+namespace selftest_file {
+#include "selftest.cu"
+}
+
+#undef threadIdx
+#undef blockIdx
+#undef blockDim
+#undef gridDim
+
+namespace {
+
+template <class... A, size_t... I>
+std::function<void()> bound(void (*kernel)(A...), void **arguments, std::index_sequence<I...>) {
+    // The driver copies the arguments when the kernel is launched, not when it runs.
+    std::tuple<std::decay_t<A>...> copies(*static_cast<std::decay_t<A> *>(arguments[I])...);
+    return [=] { kernel(std::get<I>(copies)...); };
+}
+
+template <class... A> Kernel entry(const char *name, void (*kernel)(A...)) {
+    return {name, {sizeof(std::decay_t<A>)...}, [=](void **arguments) {
+                return bound(kernel, arguments, std::index_sequence_for<A...>());
+            }};
+}
+
+} // namespace
+
+const std::vector<Kernel> &kernels() {
+    static const std::vector<Kernel> table = {
+        entry("sum_paths", sum_paths_file::sum_paths),
+        entry("selftest_race", selftest_file::selftest_race),
+        entry("selftest_divergent", selftest_file::selftest_divergent),
+        entry("selftest_reverse", selftest_file::selftest_reverse),
+        entry("selftest_overrun", selftest_file::selftest_overrun),
+        entry("selftest_shuffle", selftest_file::selftest_shuffle),
+    };
+    return table;
+}

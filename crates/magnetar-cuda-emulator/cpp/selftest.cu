@@ -1,0 +1,32 @@
+// Kernels with known faults, and sound ones beside them: the emulator must tell them apart.
+
+// Sound: reverses 128 numbers through shared memory.
+extern "C" __global__ void selftest_reverse(const int *in, int *out) {
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = tile[127 - threadIdx.x];
+}
+
+// The same without the barrier.
+extern "C" __global__ void selftest_race(const int *in, int *out) {
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[threadIdx.x];
+    out[threadIdx.x] = tile[127 - threadIdx.x];
+}
+
+// Half of the block never reaches the barrier.
+extern "C" __global__ void selftest_divergent(const int *in, int *out) {
+    if (threadIdx.x < 64) __syncthreads();
+    out[threadIdx.x] = in[threadIdx.x];
+}
+
+// Writes one element past the end.
+extern "C" __global__ void selftest_overrun(const int *in, int *out) { out[threadIdx.x + 1] = in[threadIdx.x]; }
+
+// Sound: every lane of a warp gets the warp's sum.
+extern "C" __global__ void selftest_shuffle(const int *in, int *out) {
+    int sum = in[threadIdx.x];
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    out[threadIdx.x] = sum;
+}

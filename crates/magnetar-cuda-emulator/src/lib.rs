@@ -1,0 +1,152 @@
+//! A test tool: our CUDA kernels, compiled for the CPU from the files that NVRTC compiles for the GPU, behind a
+//! stand-in for `libcuda.so`.
+//!
+//! With it the real host code of `magnetar-cuda` runs end to end on machines that have no GPU. Nothing here is part of
+//! the program: the library lies in the build directory, no search path leads to it, and only tests open it. It cannot
+//! show GPU rounding, shared-memory limits, memory order or speed, and executes no PTX.
+
+use std::ffi::{CString, c_char};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use libloading::Library;
+
+/// Set in a process that runs under the address sanitizer.
+const UNDER_SANITIZER: &str = "STANDIN_UNDER_SANITIZER";
+
+/// The folder that holds the stand-in `libcuda.so`: put it in the library path of a process to give it a "GPU".
+#[must_use]
+pub fn library_dir() -> &'static Path {
+    Path::new(if sanitized() { env!("STANDIN_SANITIZED") } else { env!("STANDIN_PLAIN") })
+}
+
+/// True in a process that [`run_sanitized`] started.
+#[must_use]
+pub fn sanitized() -> bool {
+    std::env::var_os(UNDER_SANITIZER).is_some()
+}
+
+/// Runs one test of the running test binary again, in a process with the address sanitizer.
+///
+/// # Panics
+/// When the test binary cannot be started.
+#[must_use]
+pub fn run_sanitized(test: &str) -> Output {
+    let binary = std::env::current_exe().expect("a test knows its binary");
+    Command::new(binary)
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(UNDER_SANITIZER, "1")
+        .env("LD_PRELOAD", env!("STANDIN_ASAN_RUNTIME"))
+        // The Rust test harness keeps memory until the process ends; leaks are counted by the stand-in itself.
+        .env("ASAN_OPTIONS", "detect_leaks=0")
+        .output()
+        .expect("the test binary starts")
+}
+
+/// A call of the driver that can be made to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// An allocation of device memory.
+    Alloc,
+    /// An allocation of pinned host memory.
+    Pinned,
+    /// A launch, at once.
+    Launch,
+    /// A launch that is accepted and fails when it runs; the context is lost, as on a GPU.
+    Async,
+    /// Loading a module.
+    Load,
+}
+
+impl Fault {
+    /// The environment variable that sets this fault in another process: the number of the call that fails.
+    #[must_use]
+    pub fn variable(self) -> &'static str {
+        match self {
+            Self::Alloc => "STANDIN_FAIL_ALLOC",
+            Self::Pinned => "STANDIN_FAIL_PINNED",
+            Self::Launch => "STANDIN_FAIL_LAUNCH",
+            Self::Async => "STANDIN_FAIL_ASYNC",
+            Self::Load => "STANDIN_FAIL_LOAD",
+        }
+    }
+}
+
+/// The loaded stand-in driver of this process.
+pub struct StandIn {
+    library: Library,
+}
+
+impl StandIn {
+    /// Loads the library; from then on `dlopen("libcuda.so")` finds it by its soname.
+    ///
+    /// # Panics
+    /// When the library cannot be opened: the build made it a moment ago.
+    #[must_use]
+    #[allow(unsafe_code, reason = "opens the library")]
+    pub fn load() -> &'static Self {
+        static LOADED: OnceLock<StandIn> = OnceLock::new();
+        LOADED.get_or_init(|| {
+            let path = library_dir().join("libcuda.so");
+            // SAFETY: our own library, whose initialisers only construct containers.
+            let library = unsafe { Library::new(&path) }.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            Self { library }
+        })
+    }
+
+    /// The order of a block's threads: 0 forward, 1 backward, any other number the seed of a shuffle.
+    pub fn set_order(&self, order: u32) {
+        self.symbol::<extern "C" fn(u32)>(b"standin_order")(order);
+    }
+
+    /// Makes the `nth` call from now fail (0: none).
+    ///
+    /// # Panics
+    /// Never: the names hold no zero byte.
+    pub fn fail(&self, fault: Fault, nth: u64) {
+        let name = CString::new(fault.variable()).expect("no zero byte");
+        self.symbol::<extern "C" fn(*const c_char, u64)>(b"standin_fail")(name.as_ptr(), nth);
+    }
+
+    /// Forgets the failure of an earlier [`Fault::Async`], as a new process would.
+    pub fn recover(&self) {
+        self.symbol::<extern "C" fn()>(b"standin_recover")();
+    }
+
+    /// Kernels run so far.
+    #[must_use]
+    pub fn launches(&self) -> u64 {
+        self.symbol::<extern "C" fn() -> u64>(b"standin_launches")()
+    }
+
+    /// Live handles: allocations of both kinds, streams, events, modules, contexts.
+    #[must_use]
+    pub fn live(&self) -> u64 {
+        self.symbol::<extern "C" fn() -> u64>(b"standin_live")()
+    }
+
+    /// Most device memory in use at once since the last call, bytes.
+    #[must_use]
+    pub fn take_peak_bytes(&self) -> u64 {
+        self.symbol::<extern "C" fn() -> u64>(b"standin_take_peak_bytes")()
+    }
+
+    /// Runs one of the emulator's own test kernels on a block of 128 threads; `None` when the emulator refused it.
+    ///
+    /// # Panics
+    /// When `name` holds a zero byte.
+    #[must_use]
+    pub fn selftest(&self, name: &str, input: &[i32; 128]) -> Option<Vec<i32>> {
+        let name = CString::new(name).expect("no zero byte");
+        let mut output = [0; 128];
+        let run = self.symbol::<extern "C" fn(*const c_char, *const i32, *mut i32) -> i32>(b"standin_selftest");
+        (run(name.as_ptr(), input.as_ptr(), output.as_mut_ptr()) == 0).then(|| output.to_vec())
+    }
+
+    #[allow(unsafe_code, reason = "looks up a function of the library")]
+    fn symbol<T>(&self, name: &[u8]) -> libloading::Symbol<'_, T> {
+        // SAFETY: the types given above are those of cpp/driver.cpp, and the pointers passed live through the call.
+        unsafe { self.library.get(name) }.expect("the library of this crate exports it")
+    }
+}
