@@ -1,1 +1,88 @@
 //! The bulk path summation and candidate scoring on a GPU, with an equal CPU path.
+//!
+//! The kernels (`kernels/*.cu`) are embedded as source and as PTX, the driver is opened at run time, and every failure
+//! is a [`CudaError`]: a build with the `cuda` feature runs on machines that have no NVIDIA software at all, and a build
+//! without it has the same functions, which say so.
+//!
+//! State of the evidence: assembled and CPU-emulated, not yet run on a GPU.
+
+mod error;
+mod info;
+mod program;
+
+#[cfg(feature = "cuda")]
+mod buffer;
+#[cfg(feature = "cuda")]
+mod device;
+#[cfg(feature = "cuda")]
+mod edge;
+#[cfg(feature = "cuda")]
+mod lane;
+#[cfg(feature = "cuda")]
+mod path_term;
+#[cfg(feature = "cuda")]
+mod sum_buffers;
+#[cfg(feature = "cuda")]
+mod synthesis;
+
+pub use error::CudaError;
+pub use info::DeviceInfo;
+pub use program::{KernelSource, Program};
+
+use magnetar_signal::SynthesisBackend;
+
+/// How a GPU is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Number of the GPU.
+    pub device: usize,
+    /// Where the kernels come from.
+    pub kernels: KernelSource,
+    /// Most rows of a batch; fewer where the GPU's memory asks for it.
+    pub batch_rows: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { device: 0, kernels: KernelSource::Embedded, batch_rows: 1024 }
+    }
+}
+
+/// The GPUs of this machine, with what each kernel makes of them.
+///
+/// # Errors
+/// When there is no driver or no GPU, or the driver fails.
+pub fn devices() -> Result<Vec<DeviceInfo>, CudaError> {
+    #[cfg(feature = "cuda")]
+    return device::devices();
+    #[cfg(not(feature = "cuda"))]
+    Err(CudaError::NotBuilt)
+}
+
+/// Opens a GPU for path summation.
+///
+/// # Errors
+/// When there is no driver or no such GPU, or the kernel does not load.
+pub fn open_synthesis(options: &Options) -> Result<Box<dyn SynthesisBackend>, CudaError> {
+    #[cfg(feature = "cuda")]
+    return Ok(Box::new(synthesis::CudaSynthesis::open(options)?));
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = options;
+        Err(CudaError::NotBuilt)
+    }
+}
+
+/// The PTX that this machine's NVRTC makes of a program for an architecture such as `compute_70`.
+///
+/// # Errors
+/// When there is no NVRTC, or it refuses the program.
+pub fn compile(program: &Program, architecture: &str) -> Result<String, CudaError> {
+    #[cfg(feature = "cuda")]
+    return device::compile_to_ptx(program, architecture);
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = (program, architecture);
+        Err(CudaError::NotBuilt)
+    }
+}
