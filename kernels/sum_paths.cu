@@ -6,9 +6,9 @@
 //
 // `factor` is the RF chain, evaluated here from its few coefficients a row; the square root keeps the row's energy.
 //
-// Layout. Row r owns the paths first[r] .. first[r + 1] and chain[r] (`chain` may be null: no RF chain). Its observation
-// is four planes of `bins` floats: re and im of element 0, re and im of element 1, so that neighbouring threads touch
-// neighbouring words. On entry the planes hold the noise, on return noise and signal.
+// Layout. Row r owns the paths first[r] .. first[r + 1] and chains[r]. Its observation is four planes of `bins` floats:
+// re and im of element 0, re and im of element 1, so that neighbouring threads touch neighbouring words. On entry the
+// planes hold the noise, on return noise and signal.
 //
 // Noise is not drawn here: it is uploaded from the host's own streams, so that a row has the same noise, to the bit,
 // whichever backend made it.
@@ -105,10 +105,9 @@ sum_paths(const unsigned *__restrict__ first, const PathTerm *__restrict__ paths
     const unsigned begin = first[row], end = first[row + 1];
     float *observation = observations + row * 4 * bins;
     float *waiting = parked ? parked + row * 4 * bins : parked;
-    if (chains) {
-        const unsigned *from = (const unsigned *)(chains + row);
-        for (unsigned i = threadIdx.x; i < sizeof(RfChain) / 4; i += THREADS) ((unsigned *)&chain)[i] = from[i];
-    }
+    const unsigned *from = (const unsigned *)(chains + row);
+    for (unsigned i = threadIdx.x; i < sizeof(RfChain) / 4; i += THREADS) ((unsigned *)&chain)[i] = from[i];
+    __syncthreads();
 
     float2 z[BINS_PER_THREAD][2];
     float2 sums = make_float2(0.0f, 0.0f); // energy before and after the RF chain
@@ -144,49 +143,40 @@ sum_paths(const unsigned *__restrict__ first, const PathTerm *__restrict__ paths
             }
         }
 
-        if (chains) {
-            __syncthreads(); // the chain is there, even with no path
 #pragma unroll
-            for (int i = 0; i < BINS_PER_THREAD; ++i) {
-                const unsigned k = bin + i * THREADS;
-                if (k < bins) {
-                    sums.x += energy(z[i]);
-                    apply(chain, k, bins, z[i]);
-                    sums.y += energy(z[i]);
-                    if (tile + 1 < tiles) {
-                        waiting[k] = z[i][0].x;
-                        waiting[bins + k] = z[i][0].y;
-                        waiting[2 * bins + k] = z[i][1].x;
-                        waiting[3 * bins + k] = z[i][1].y;
-                    }
+        for (int i = 0; i < BINS_PER_THREAD; ++i) {
+            const unsigned k = bin + i * THREADS;
+            if (k < bins) {
+                sums.x += energy(z[i]);
+                apply(chain, k, bins, z[i]);
+                sums.y += energy(z[i]);
+                if (tile + 1 < tiles) {
+                    waiting[k] = z[i][0].x;
+                    waiting[bins + k] = z[i][0].y;
+                    waiting[2 * bins + k] = z[i][1].x;
+                    waiting[3 * bins + k] = z[i][1].y;
                 }
-            }
-        } else if (tile + 1 < tiles) {
-            for (int i = 0; i < BINS_PER_THREAD; ++i) {
-                if (bin + i * THREADS < bins) add(observation, bins, bin + i * THREADS, z[i], 1.0f);
             }
         }
     }
 
-    float scale = 1.0f;
-    if (chains) {
-        for (int distance = 16; distance > 0; distance /= 2) {
-            sums.x += __shfl_xor_sync(0xffffffffu, sums.x, distance);
-            sums.y += __shfl_xor_sync(0xffffffffu, sums.y, distance);
-        }
-        if (threadIdx.x % 32 == 0) energies[threadIdx.x / 32] = sums;
-        __syncthreads();
-        sums = make_float2(0.0f, 0.0f);
-        for (int warp = 0; warp < THREADS / 32; ++warp) {
-            sums.x += energies[warp].x;
-            sums.y += energies[warp].y;
-        }
-        if (sums.y > 0.0f) scale = sqrtf(sums.x / sums.y); // a row of zeros stays one
-        for (unsigned k = threadIdx.x; k < (tiles - 1) * TILE; k += THREADS) {
-            const float2 kept[2] = {make_float2(waiting[k], waiting[bins + k]),
-                                    make_float2(waiting[2 * bins + k], waiting[3 * bins + k])};
-            add(observation, bins, k, kept, scale);
-        }
+    for (int distance = 16; distance > 0; distance /= 2) {
+        sums.x += __shfl_xor_sync(0xffffffffu, sums.x, distance);
+        sums.y += __shfl_xor_sync(0xffffffffu, sums.y, distance);
+    }
+    if (threadIdx.x % 32 == 0) energies[threadIdx.x / 32] = sums;
+    __syncthreads();
+    sums = make_float2(0.0f, 0.0f);
+    for (int warp = 0; warp < THREADS / 32; ++warp) {
+        sums.x += energies[warp].x;
+        sums.y += energies[warp].y;
+    }
+    const float scale = sums.y > 0.0f ? sqrtf(sums.x / sums.y) : 1.0f; // a row of zeros stays one
+
+    for (unsigned k = threadIdx.x; k < (tiles - 1) * TILE; k += THREADS) {
+        const float2 kept[2] = {make_float2(waiting[k], waiting[bins + k]),
+                                make_float2(waiting[2 * bins + k], waiting[3 * bins + k])};
+        add(observation, bins, k, kept, scale);
     }
 #pragma unroll
     for (int i = 0; i < BINS_PER_THREAD; ++i) {

@@ -67,25 +67,24 @@ size_t device_bytes = 0, peak_bytes = 0;
 CUresult sticky = SUCCESS; // an asynchronous failure poisons the context, as on a GPU
 uint64_t launches = 0;
 
+// Settings come from the environment, or from a test in the same process.
+std::map<std::string, uint64_t> settings;
 uint64_t setting(const char *name, uint64_t otherwise) {
+    LOCKED;
+    auto found = settings.find(name);
+    if (found != settings.end()) return found->second;
     const char *text = std::getenv(name);
     return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 uint64_t total_bytes() { return setting("STANDIN_MEMORY_BYTES", 1ull << 30); }
 uint64_t devices() { return setting("STANDIN_DEVICES", 1); }
 
-// Counts down to the call that is to fail; zero is never.
-struct Failure {
-    const char *name;
-    bool read = false;
-    uint64_t left = 0;
-    bool now() {
-        if (!read) left = setting(name, 0), read = true;
-        return left > 0 && --left == 0;
-    }
-};
-Failure fail_alloc{"STANDIN_FAIL_ALLOC"}, fail_pinned{"STANDIN_FAIL_PINNED"}, fail_launch{"STANDIN_FAIL_LAUNCH"},
-    fail_async{"STANDIN_FAIL_ASYNC"}, fail_load{"STANDIN_FAIL_LOAD"};
+// Counts a setting down to the call that is to fail; zero is never.
+bool fails(const char *name) {
+    const uint64_t left = setting(name, 0);
+    if (left > 0) settings[name] = left - 1;
+    return left == 1;
+}
 
 CUresult step(Stream *stream) {
     auto work = std::move(stream->queue.front());
@@ -146,13 +145,7 @@ std::map<std::string, std::vector<size_t>> entries(const std::string &ptx) {
 
 // What the tests steer and ask.
 EXPORT void standin_order(unsigned order) { emulator::order = order; }
-EXPORT void standin_fail(const char *what, uint64_t nth) {
-    LOCKED;
-    const std::string name = what;
-    for (Failure *failure : {&fail_alloc, &fail_pinned, &fail_launch, &fail_async, &fail_load}) {
-        if (name == failure->name) failure->read = true, failure->left = nth;
-    }
-}
+EXPORT void standin_set(const char *name, uint64_t value) { LOCKED; settings[name] = value; }
 EXPORT void standin_recover() { LOCKED; sticky = SUCCESS; }
 EXPORT uint64_t standin_launches() { LOCKED; return launches; }
 EXPORT uint64_t standin_take_peak_bytes() {
@@ -244,7 +237,7 @@ EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
 
 EXPORT CUresult cuModuleLoadData(void **module, const void *image) {
     LOCKED;
-    if (fail_load.now()) return INVALID_PTX;
+    if (fails("STANDIN_FAIL_LOAD")) return INVALID_PTX;
     const std::string ptx = static_cast<const char *>(image);
     if (ptx.find(".target sm_") == std::string::npos) return INVALID_PTX;
     auto *loaded = new Module;
@@ -338,7 +331,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t bytes) {
     LOCKED;
     if (sticky) return sticky;
     if (bytes == 0) return INVALID_VALUE;
-    if (fail_alloc.now() || bytes > total_bytes() - std::min<size_t>(total_bytes(), device_bytes)) return OUT_OF_MEMORY;
+    if (fails("STANDIN_FAIL_ALLOC") || bytes > total_bytes() - std::min<size_t>(total_bytes(), device_bytes)) return OUT_OF_MEMORY;
     void *memory = std::malloc(bytes);
     if (!memory) return OUT_OF_MEMORY;
     std::memset(memory, 0xcd, bytes); // fresh device memory holds anything but what one hopes for
@@ -372,7 +365,7 @@ EXPORT CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
     LOCKED;
     if (sticky) return sticky;
     if (bytes == 0) return INVALID_VALUE;
-    if (fail_pinned.now()) return OUT_OF_MEMORY;
+    if (fails("STANDIN_FAIL_PINNED")) return OUT_OF_MEMORY;
     char *memory = static_cast<char *>(std::malloc(bytes));
     if (!memory) return OUT_OF_MEMORY;
     std::memset(memory, 0xcd, bytes);
@@ -414,14 +407,14 @@ EXPORT CUresult cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigne
                                unsigned bz, unsigned, void *stream, void **arguments, void **) {
     LOCKED;
     if (sticky) return sticky;
-    if (fail_launch.now()) return LAUNCH_OUT_OF_RESOURCES;
+    if (fails("STANDIN_FAIL_LAUNCH")) return LAUNCH_OUT_OF_RESOURCES;
     if (!gx || !gy || !gz || !bx || !by || !bz || gy > 65535 || gz > 65535 || bx * by * bz > 1024) return INVALID_VALUE;
-    const bool fails = fail_async.now();
+    const bool breaks = fails("STANDIN_FAIL_ASYNC");
     const Kernel *kernel = static_cast<Function *>(function)->kernel;
     auto body = kernel->bind(arguments);
     const std::string name = kernel->name;
     resolve(stream)->queue.push_back([=]() -> CUresult {
-        if (fails) return LAUNCH_FAILED;
+        if (breaks) return LAUNCH_FAILED;
         ++launches;
         const std::string failure = emulator::run({gx, gy, gz}, {bx, by, bz}, body);
         if (failure.empty()) return SUCCESS;

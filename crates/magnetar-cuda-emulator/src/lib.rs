@@ -44,31 +44,40 @@ pub fn run_sanitized(test: &str) -> Output {
         .expect("the test binary starts")
 }
 
-/// A call of the driver that can be made to fail.
+/// What a test can set, here or (by its [`variable`](Self::variable)) in a process it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// An allocation of device memory.
-    Alloc,
-    /// An allocation of pinned host memory.
-    Pinned,
-    /// A launch, at once.
-    Launch,
-    /// A launch that is accepted and fails when it runs; the context is lost, as on a GPU.
-    Async,
-    /// Loading a module.
-    Load,
+pub enum Setting {
+    /// Number of devices.
+    Devices,
+    /// Memory of the device, bytes.
+    MemoryBytes,
+    /// Whether it has memory pools (asynchronous allocation): 0 or 1.
+    MemoryPools,
+    /// The number of the device allocation, from now on, that fails; 0 for none.
+    FailAlloc,
+    /// The same for allocations of pinned host memory.
+    FailPinned,
+    /// The same for launches.
+    FailLaunch,
+    /// The same for launches that are accepted and fail when they run; the context is lost, as on a GPU.
+    FailAsync,
+    /// The same for loading a module.
+    FailLoad,
 }
 
-impl Fault {
-    /// The environment variable that sets this fault in another process: the number of the call that fails.
+impl Setting {
+    /// The environment variable of this setting.
     #[must_use]
     pub fn variable(self) -> &'static str {
         match self {
-            Self::Alloc => "STANDIN_FAIL_ALLOC",
-            Self::Pinned => "STANDIN_FAIL_PINNED",
-            Self::Launch => "STANDIN_FAIL_LAUNCH",
-            Self::Async => "STANDIN_FAIL_ASYNC",
-            Self::Load => "STANDIN_FAIL_LOAD",
+            Self::Devices => "STANDIN_DEVICES",
+            Self::MemoryBytes => "STANDIN_MEMORY_BYTES",
+            Self::MemoryPools => "STANDIN_MEMORY_POOLS",
+            Self::FailAlloc => "STANDIN_FAIL_ALLOC",
+            Self::FailPinned => "STANDIN_FAIL_PINNED",
+            Self::FailLaunch => "STANDIN_FAIL_LAUNCH",
+            Self::FailAsync => "STANDIN_FAIL_ASYNC",
+            Self::FailLoad => "STANDIN_FAIL_LOAD",
         }
     }
 }
@@ -100,16 +109,16 @@ impl StandIn {
         self.symbol::<extern "C" fn(u32)>(b"standin_order")(order);
     }
 
-    /// Makes the `nth` call from now fail (0: none).
+    /// Changes a setting of this process.
     ///
     /// # Panics
     /// Never: the names hold no zero byte.
-    pub fn fail(&self, fault: Fault, nth: u64) {
-        let name = CString::new(fault.variable()).expect("no zero byte");
-        self.symbol::<extern "C" fn(*const c_char, u64)>(b"standin_fail")(name.as_ptr(), nth);
+    pub fn set(&self, setting: Setting, value: u64) {
+        let name = CString::new(setting.variable()).expect("no zero byte");
+        self.symbol::<extern "C" fn(*const c_char, u64)>(b"standin_set")(name.as_ptr(), value);
     }
 
-    /// Forgets the failure of an earlier [`Fault::Async`], as a new process would.
+    /// Forgets the failure of an earlier [`Setting::FailAsync`], as a new process would.
     pub fn recover(&self) {
         self.symbol::<extern "C" fn()>(b"standin_recover")();
     }

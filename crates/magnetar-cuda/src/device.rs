@@ -10,8 +10,8 @@ use crate::edge::{Doing, guard, nvrtc_present};
 use crate::{CudaError, DeviceInfo, KernelSource, Program};
 
 /// Lists the GPUs and tries every kernel on each.
-pub(crate) fn devices() -> Result<Vec<DeviceInfo>, CudaError> {
-    guard(|| (0..count()?).map(describe).collect())
+pub(crate) fn devices(kernels: KernelSource) -> Result<Vec<DeviceInfo>, CudaError> {
+    guard(|| (0..count()?).map(|ordinal| describe(ordinal, kernels)).collect())
 }
 
 fn count() -> Result<usize, CudaError> {
@@ -23,7 +23,7 @@ fn count() -> Result<usize, CudaError> {
     }
 }
 
-fn describe(ordinal: usize) -> Result<DeviceInfo, CudaError> {
+fn describe(ordinal: usize, source: KernelSource) -> Result<DeviceInfo, CudaError> {
     let context = CudaContext::new(ordinal).doing("open the GPU")?;
     let (free, total) = context.mem_get_info().doing("ask for free memory")?;
     let (major, minor) = context.compute_capability().doing("ask for the compute capability")?;
@@ -31,7 +31,7 @@ fn describe(ordinal: usize) -> Result<DeviceInfo, CudaError> {
         .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         .doing("ask for the multiprocessors")?;
     let kernels = Program::ALL.map(|program| {
-        let loaded = load(&context, &program, KernelSource::Embedded).map(drop);
+        let loaded = load(&context, &program, source).map(drop);
         (program.name, loaded.err().map(|error| error.to_string()))
     });
     Ok(DeviceInfo {
@@ -88,14 +88,7 @@ fn compile(program: &Program, architecture: &str) -> Result<Ptx, CudaError> {
     })
 }
 
-/// PTX text of a program, from the machine's NVRTC.
-pub(crate) fn compile_to_ptx(program: &Program, architecture: &str) -> Result<String, CudaError> {
-    // NVRTC needs no driver, but its bindings panic as the driver's do.
-    std::panic::catch_unwind(|| compile(program, architecture).map(|ptx| ptx.to_src()))
-        .unwrap_or_else(|_| Err(CudaError::Broken("NVRTC lacks a function".to_owned())))
-}
-
-/// One open GPU and a program on it.
+/// One open GPU.
 pub(crate) struct Device {
     pub context: Arc<CudaContext>,
     pub name: String,

@@ -17,6 +17,6 @@ pub struct DeviceInfo {
     pub free_bytes: usize,
     /// The newest CUDA version its driver knows, major and minor.
     pub driver: (u32, u32),
-    /// Every kernel by name, with the reason if its embedded PTX does not load.
+    /// Every kernel by name, with the reason if it does not load.
     pub kernels: Vec<(&'static str, Option<String>)>,
 }

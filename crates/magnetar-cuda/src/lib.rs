@@ -29,7 +29,7 @@ pub use error::CudaError;
 pub use info::DeviceInfo;
 pub use program::{KernelSource, Program};
 
-use magnetar_signal::SynthesisBackend;
+use magnetar_signal::{Band, SynthesisBackend};
 
 /// How a GPU is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,41 +48,30 @@ impl Default for Options {
     }
 }
 
-/// The GPUs of this machine, with what each kernel makes of them.
+/// The GPUs of this machine, and whether every kernel from `kernels` loads on each.
 ///
 /// # Errors
 /// When there is no driver or no GPU, or the driver fails.
-pub fn devices() -> Result<Vec<DeviceInfo>, CudaError> {
+pub fn devices(kernels: KernelSource) -> Result<Vec<DeviceInfo>, CudaError> {
     #[cfg(feature = "cuda")]
-    return device::devices();
-    #[cfg(not(feature = "cuda"))]
-    Err(CudaError::NotBuilt)
-}
-
-/// Opens a GPU for path summation.
-///
-/// # Errors
-/// When there is no driver or no such GPU, or the kernel does not load.
-pub fn open_synthesis(options: &Options) -> Result<Box<dyn SynthesisBackend>, CudaError> {
-    #[cfg(feature = "cuda")]
-    return Ok(Box::new(synthesis::CudaSynthesis::open(options)?));
+    return device::devices(kernels);
     #[cfg(not(feature = "cuda"))]
     {
-        let _ = options;
+        let _ = kernels;
         Err(CudaError::NotBuilt)
     }
 }
 
-/// The PTX that this machine's NVRTC makes of a program for an architecture such as `compute_70`.
+/// Opens a GPU for path summation over a band (which should have been checked).
 ///
 /// # Errors
-/// When there is no NVRTC, or it refuses the program.
-pub fn compile(program: &Program, architecture: &str) -> Result<String, CudaError> {
+/// When there is no driver or no such GPU, or the kernel does not load.
+pub fn open_synthesis(options: &Options, band: Band) -> Result<Box<dyn SynthesisBackend>, CudaError> {
     #[cfg(feature = "cuda")]
-    return device::compile_to_ptx(program, architecture);
+    return Ok(Box::new(synthesis::CudaSynthesis::open(options, band)?));
     #[cfg(not(feature = "cuda"))]
     {
-        let _ = (program, architecture);
+        let _ = (options, band);
         Err(CudaError::NotBuilt)
     }
 }

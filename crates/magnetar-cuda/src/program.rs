@@ -36,6 +36,7 @@ impl Program {
     /// The flags NVRTC gets for an architecture such as `compute_70`.
     #[must_use]
     pub fn nvrtc_options(architecture: &str) -> Vec<String> {
-        vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()]
+        let shared = include_str!("../../../kernels/nvrtc_options").split_whitespace().map(str::to_owned);
+        std::iter::once(format!("--gpu-architecture={architecture}")).chain(shared).collect()
     }
 }

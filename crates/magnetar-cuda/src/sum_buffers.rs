@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cudarc::driver::{CudaFunction, CudaSlice, DeviceRepr, LaunchConfig, PushKernelArg, ValidAsZeroBits};
-use magnetar_signal::{Band, ELEMENTS, Observation, SignalRow};
+use magnetar_signal::{Band, ELEMENTS, Observation, ReducedPath, ReducedRfChain, SignalRow};
 
 use crate::CudaError;
 use crate::buffer::Buffer;
@@ -66,12 +66,13 @@ impl Lane<SumBuffers> {
         let mut end = 0;
         for ((first, chain), row) in first.host()?.iter_mut().zip(chains.host()?).zip(rows) {
             *first = end as u32;
-            *chain = RfChainTerm::from(&row.chain);
+            *chain = RfChainTerm::from(&ReducedRfChain::new(&row.rf_chain, band));
             end += row.paths.len();
         }
         first.host()?[rows.len()] = end as u32;
-        for (term, path) in paths.host()?.iter_mut().zip(rows.iter().flat_map(|row| row.paths)) {
-            *term = PathTerm::from(path);
+        let scaled = rows.iter().flat_map(|row| row.paths.iter().map(|path| ReducedPath::new(path, band, row.scale)));
+        for (term, path) in paths.host()?.iter_mut().zip(scaled) {
+            *term = PathTerm::from(&path);
         }
         for (planes, block) in observations.host()?.chunks_exact_mut(PLANES * band.bins).zip(blocks) {
             for (plane, part) in planes.chunks_exact_mut(band.bins).zip(planes_of(block)) {
@@ -115,20 +116,19 @@ impl Lane<SumBuffers> {
     }
 
     /// Waits for the batch in flight, if there is one, and hands its observations over.
-    pub fn finish(&mut self, band: &Band, blocks: &mut [Observation]) -> Result<(), CudaError> {
+    pub fn finish(&mut self, blocks: &mut [Observation]) -> Result<(), CudaError> {
         let rows = std::mem::take(&mut self.buffers.rows);
         if rows.is_empty() {
             return Ok(());
         }
         self.wait()?;
         let Some(observations) = &mut self.buffers.observations else { return Ok(()) };
-        for (planes, block) in observations.host()?.chunks_exact(PLANES * band.bins).zip(&mut blocks[rows]) {
-            let mut parts = planes.chunks_exact(band.bins);
-            for channel in 0..ELEMENTS {
-                let [re, im] = block.channel_mut(channel);
-                for plane in [re, im] {
-                    plane.copy_from_slice(parts.next().unwrap_or_default());
-                }
+        let mut results: &[f32] = observations.host()?;
+        for block in &mut blocks[rows] {
+            for part in block.planes_mut() {
+                let (plane, rest) = results.split_at(part.len());
+                part.copy_from_slice(plane);
+                results = rest;
             }
         }
         Ok(())

@@ -21,6 +21,7 @@ const MEMORY_SHARE: f64 = 0.8;
 /// The path sum of `magnetar-signal` on a GPU.
 pub(crate) struct CudaSynthesis {
     name: String,
+    band: Band,
     // Dropped before the device, whose memory they hold.
     lanes: Mutex<Vec<Lane<SumBuffers>>>,
     function: CudaFunction,
@@ -30,7 +31,7 @@ pub(crate) struct CudaSynthesis {
 }
 
 impl CudaSynthesis {
-    pub fn open(options: &Options) -> Result<Self, CudaError> {
+    pub fn open(options: &Options, band: Band) -> Result<Self, CudaError> {
         guard(|| {
             let device = Device::open(options.device)?;
             let function = device.load(&Program::SUM_PATHS, options.kernels)?;
@@ -38,6 +39,7 @@ impl CudaSynthesis {
             let name = format!("cuda ({})", device.name);
             Ok(Self {
                 name,
+                band,
                 lanes: Mutex::new(Vec::new()),
                 function,
                 device,
@@ -47,14 +49,14 @@ impl CudaSynthesis {
         })
     }
 
-    fn run(&self, band: &Band, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), CudaError> {
-        check_shapes(band, rows, blocks)?;
+    fn run(&self, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), CudaError> {
+        check_shapes(&self.band, rows, blocks)?;
         guard(|| {
             let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
             while lanes.len() < LANES {
                 lanes.push(Lane::new(&self.device.context)?);
             }
-            let done = self.run_on(&mut lanes, band, rows, blocks);
+            let done = self.run_on(&mut lanes, rows, blocks);
             if done.is_err() {
                 lanes.clear(); // a lane may still owe rows of this call: none of it may reach the next
             }
@@ -65,7 +67,6 @@ impl CudaSynthesis {
     fn run_on(
         &self,
         lanes: &mut [Lane<SumBuffers>],
-        band: &Band,
         rows: &[SignalRow<'_>],
         blocks: &mut [Observation],
     ) -> Result<(), CudaError> {
@@ -75,19 +76,19 @@ impl CudaSynthesis {
                 break;
             }
             let lane = &mut lanes[turn % LANES];
-            lane.finish(band, blocks)?;
-            let end = next + self.batch_len(band, &rows[next..])?;
-            lane.start(&self.function, band, next..end, &rows[next..end], &blocks[next..end])?;
+            lane.finish(blocks)?;
+            let end = next + self.batch_len(&rows[next..])?;
+            lane.start(&self.function, &self.band, next..end, &rows[next..end], &blocks[next..end])?;
             next = end;
         }
-        lanes.iter_mut().try_for_each(|lane| lane.finish(band, blocks))
+        lanes.iter_mut().try_for_each(|lane| lane.finish(blocks))
     }
 
     /// How many of the coming rows fit one lane.
-    fn batch_len(&self, band: &Band, rows: &[SignalRow<'_>]) -> Result<usize, CudaError> {
+    fn batch_len(&self, rows: &[SignalRow<'_>]) -> Result<usize, CudaError> {
         let mut bytes = size_of::<u32>();
         for (len, row) in rows.iter().enumerate().take(self.max_rows) {
-            bytes += row_bytes(band, row);
+            bytes += row_bytes(&self.band, row);
             if bytes > self.lane_bytes {
                 return if len > 0 { Ok(len) } else { Err(CudaError::TooLarge { needed: bytes, free: self.lane_bytes }) };
             }
@@ -101,13 +102,8 @@ impl SynthesisBackend for CudaSynthesis {
         &self.name
     }
 
-    fn add_signals(
-        &self,
-        band: &Band,
-        rows: &[SignalRow<'_>],
-        blocks: &mut [Observation],
-    ) -> Result<(), BackendError> {
-        self.run(band, rows, blocks).map_err(BackendError::new)
+    fn add_signals(&self, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), BackendError> {
+        self.run(rows, blocks).map_err(|error| BackendError(error.into()))
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod array;
 mod atomic_file;
+mod backend;
 mod band;
 mod config_error;
 mod element_path;
@@ -17,6 +18,7 @@ mod observation;
 mod path_sum;
 mod phasor;
 mod reduced_path;
+mod reduced_rf_chain;
 mod rf_chain;
 mod rf_factors;
 pub mod sre;
@@ -25,6 +27,7 @@ mod vector_math;
 
 pub use array::{ELEMENTS, RxArray};
 pub use atomic_file::AtomicFile;
+pub use backend::{BackendError, CpuSynthesis, SignalRow, SynthesisBackend};
 pub use band::Band;
 pub use config_error::ConfigError;
 pub use element_path::{ElementPath, Link, link_between};
@@ -33,6 +36,7 @@ pub use noise::{NoiseConfig, add_noise};
 pub use observation::Observation;
 pub use path_sum::PathSum;
 pub use reduced_path::ReducedPath;
+pub use reduced_rf_chain::ReducedRfChain;
 pub use rf_chain::{MAX_RIPPLE_TERMS, RfChainConfig, RfChainDraw};
 pub use rf_factors::RfFactors;
 pub use synthesizer::Synthesizer;

@@ -67,6 +67,23 @@ impl Observation {
         &self.im[channel][..self.bins]
     }
 
+    /// The planes, to be written: real and imaginary parts of channel 0, then of channel 1.
+    pub fn planes_mut(&mut self) -> [&mut [f32]; 2 * ELEMENTS] {
+        let [re_0, re_1] = &mut self.re;
+        let [im_0, im_1] = &mut self.im;
+        [re_0, im_0, re_1, im_1].map(|plane| &mut plane[..self.bins])
+    }
+
+    /// Adds another block, bin by bin; bins that only one of them has stay as they are.
+    pub fn add(&mut self, other: &Self) {
+        let parts = other.re.iter().chain(&other.im);
+        for (part, other) in self.re.iter_mut().chain(&mut self.im).zip(parts) {
+            for (x, y) in part.iter_mut().zip(other) {
+                *x += y;
+            }
+        }
+    }
+
     /// Bin `k` of a channel (0 or 1).
     #[must_use]
     pub fn get(&self, k: usize, channel: usize) -> Complex32 {

@@ -1,18 +1,14 @@
 //! The RF chain as one complex factor a bin and channel, and its application.
 
-use std::f64::consts::{LN_10, PI, TAU};
+use std::f64::consts::PI;
 
 use wide::{f32x8, f64x2};
 
 use crate::observation::GROUP;
 use crate::path_sum::{lanes, store};
 use crate::phasor::{self, Fine, Pair};
-use crate::reduced_path::reduce;
 use crate::rf_chain::{MAX_RIPPLE_TERMS, RfChainDraw};
-use crate::{Band, Observation, vector_math};
-
-/// Nepers in a decibel of amplitude.
-const NEPERS_PER_DB: f64 = LN_10 / 20.0;
+use crate::{Band, Observation, ReducedRfChain, vector_math};
 
 /// The complex factors of one RF-chain draw over a band, before the common real factor that keeps the energy.
 ///
@@ -50,12 +46,12 @@ impl RfFactors {
 
     /// Computes the factors of a draw.
     pub fn compute(&mut self, draw: &RfChainDraw) {
+        let chain = ReducedRfChain::new(draw, &self.band);
         let mut fine = [Fine { re: [0.0; GROUP], im: [0.0; GROUP] }; 2];
-        self.linear_part(draw, &mut fine);
+        self.linear_part(&chain, &mut fine);
         for channel in 0..2 {
-            let gain = draw.gain_ripple_db[channel].map(|c| f32x8::splat((c * NEPERS_PER_DB) as f32));
-            let phase = draw.phase_ripple_rad[channel].map(|c| f32x8::splat(c as f32));
-            let terms = used_terms(draw, channel);
+            let gain = chain.ripple_nepers[channel].map(|c| f32x8::splat(c as f32));
+            let phase = chain.ripple_rad[channel].map(|c| f32x8::splat(c as f32));
             let fine = &fine[channel];
             let re = self.factors.re[channel].as_chunks_mut::<GROUP>().0;
             let im = self.factors.im[channel].as_chunks_mut::<GROUP>().0;
@@ -63,7 +59,7 @@ impl RfFactors {
                 let [a, b] = coarse[channel].map(f32x8::splat);
                 for half in 0..2 {
                     let (mut nepers, mut radians) = (f32x8::ZERO, f32x8::ZERO);
-                    for ((gain, phase), cosine) in gain.iter().zip(&phase).zip(cosines).take(terms) {
+                    for ((gain, phase), cosine) in gain.iter().zip(&phase).zip(cosines).take(chain.terms) {
                         let cosine = lanes(cosine, half);
                         nepers += *gain * cosine;
                         radians += *phase * cosine;
@@ -81,15 +77,12 @@ impl RfFactors {
     }
 
     /// What is constant or linear in phase over the band: common phase, timing, imbalance, phase error.
-    fn linear_part(&mut self, draw: &RfChainDraw, fine: &mut [Fine; 2]) {
-        let step = reduce(-self.band.spacing_hz() * draw.timing_offset_s);
-        let first = -self.band.offset_hz(0) * draw.timing_offset_s + draw.common_phase_rad / TAU;
-        let half_error = draw.phase_error_rad / TAU / 2.0;
-        let amplitude = (draw.gain_imbalance_db / 2.0 * NEPERS_PER_DB).exp();
-        let turned = Pair::from_turns([reduce(first - half_error), reduce(first + half_error)]);
-        let amplitude = Pair { re: f64x2::from([amplitude.recip(), amplitude]), im: f64x2::ZERO };
+    fn linear_part(&mut self, chain: &ReducedRfChain, fine: &mut [Fine; 2]) {
+        let turned = Pair::from_turns(chain.start_turns);
+        let amplitude = Pair { re: f64x2::from(chain.amplitude), im: f64x2::ZERO };
+        let step = [chain.step_turns; 2];
         let coarse = &mut self.coarse;
-        phasor::fill(turned.times(amplitude), [step; 2], coarse.len(), fine, |group, z| coarse[group] = z);
+        phasor::fill(turned.times(amplitude), step, coarse.len(), fine, |group, z| coarse[group] = z);
     }
 
     /// Applies the factors to a noise-free block and scales it so that its energy stays what it was. A block of zeros
@@ -125,12 +118,6 @@ impl RfFactors {
             }
         }
     }
-}
-
-/// One more than the last ripple term in use.
-fn used_terms(draw: &RfChainDraw, channel: usize) -> usize {
-    let used = |n: &usize| draw.gain_ripple_db[channel][*n] != 0.0 || draw.phase_ripple_rad[channel][*n] != 0.0;
-    (0..MAX_RIPPLE_TERMS).rev().find(used).map_or(0, |n| n + 1)
 }
 
 /// Sum of the lanes in one fixed order, so that every vector unit gives the same bits.
