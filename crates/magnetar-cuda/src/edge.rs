@@ -46,7 +46,10 @@ impl<T> Doing<T> for Result<T, DriverError> {
             let text = |part: Result<&std::ffi::CStr, DriverError>| {
                 part.map_or_else(|_| format!("code {}", error.0 as u32), |text| text.to_string_lossy().into_owned())
             };
-            CudaError::Driver { action, error: format!("{} ({})", text(error.error_name()), text(error.error_string())) }
+            CudaError::Driver {
+                action,
+                error: format!("{} ({})", text(error.error_name()), text(error.error_string())),
+            }
         })
     }
 }

@@ -46,7 +46,9 @@ pub enum CudaError {
         log: String,
     },
     /// Not even one row fits the device.
-    #[error("one row needs {needed} bytes of GPU memory and {free} are free; close other programs, or use `--backend cpu`")]
+    #[error(
+        "one row needs {needed} bytes of GPU memory and {free} are free; close other programs, or use `--backend cpu`"
+    )]
     TooLarge {
         /// Bytes one row needs.
         needed: usize,

@@ -92,11 +92,8 @@ impl Lane<SumBuffers> {
             buffers.parked = Some(parked);
         }
 
-        let config = LaunchConfig {
-            grid_dim: (rows.len() as u32, 1, 1),
-            block_dim: (THREADS, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config =
+            LaunchConfig { grid_dim: (rows.len() as u32, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
         let bins = band.bins as u32;
         let nothing = 0u64;
         let mut launch = stream.launch_builder(function);

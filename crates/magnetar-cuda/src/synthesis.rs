@@ -90,7 +90,11 @@ impl CudaSynthesis {
         for (len, row) in rows.iter().enumerate().take(self.max_rows) {
             bytes += row_bytes(&self.band, row);
             if bytes > self.lane_bytes {
-                return if len > 0 { Ok(len) } else { Err(CudaError::TooLarge { needed: bytes, free: self.lane_bytes }) };
+                return if len > 0 {
+                    Ok(len)
+                } else {
+                    Err(CudaError::TooLarge { needed: bytes, free: self.lane_bytes })
+                };
             }
         }
         Ok(rows.len().min(self.max_rows))
@@ -115,7 +119,8 @@ fn row_bytes(band: &Band, row: &SignalRow<'_>) -> usize {
 }
 
 fn check_shapes(band: &Band, rows: &[SignalRow<'_>], blocks: &[Observation]) -> Result<(), CudaError> {
-    let shape = |what, expected, got| if expected == got { Ok(()) } else { Err(CudaError::Shape { what, expected, got }) };
+    let shape =
+        |what, expected, got| if expected == got { Ok(()) } else { Err(CudaError::Shape { what, expected, got }) };
     shape("observation blocks", rows.len(), blocks.len())?;
     blocks.iter().try_for_each(|block| shape("bins of an observation block", band.bins, block.bins()))
 }

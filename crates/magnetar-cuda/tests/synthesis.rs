@@ -139,7 +139,8 @@ fn plain(batch: &Batch, row: usize) -> Vec<Complex64> {
 fn both_backends_agree_with_the_plain_sum() {
     let gpu = Gpu::take();
     // Rows with no path, more paths than a tile holds, bands of one bin pair, an odd size, and several tiles of bins.
-    for (bins, counts) in [(512, vec![1, 0, 13, 33, 5, 70, 2]), (2, vec![3]), (510, vec![4, 4]), (1030, vec![6, 0, 40])] {
+    for (bins, counts) in [(512, vec![1, 0, 13, 33, 5, 70, 2]), (2, vec![3]), (510, vec![4, 4]), (1030, vec![6, 0, 40])]
+    {
         let batch = Batch::new(bins, &counts, bins as u64);
         let cpu = batch.on_cpu();
         for order in ORDERS {

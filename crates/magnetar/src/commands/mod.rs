@@ -1,6 +1,7 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
 mod material;
+mod devices;
 mod observe;
 mod pattern;
 mod scene;
@@ -15,6 +16,8 @@ use clap::Subcommand;
 /// What the user asked for.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Show the GPUs, their drivers and which kernels load.
+    Devices(devices::Args),
     /// Simulate what the receiver measures on one link, as a NumPy file.
     Observe(observe::Args),
     /// List and show building materials.
@@ -34,6 +37,7 @@ pub enum Command {
 /// Runs one subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Devices(args) => devices::run(&args),
         Command::Observe(args) => observe::run(&args),
         Command::Material(args) => material::run(&args),
         Command::Pattern(args) => pattern::run(&args),
