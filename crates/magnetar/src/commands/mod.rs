@@ -1,7 +1,7 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
-mod material;
 mod devices;
+mod material;
 mod observe;
 mod pattern;
 mod scene;
