@@ -81,12 +81,12 @@ impl Batch {
     }
 
     fn on_cpu(&self) -> Vec<Observation> {
-        self.run(&CpuSynthesis::new(self.band)).unwrap()
+        self.run(&CpuSynthesis::new(self.band)).expect("the CPU does not fail")
     }
 }
 
 fn open(band: Band, batch_rows: usize) -> Box<dyn SynthesisBackend> {
-    magnetar_cuda::open_synthesis(&Options { batch_rows, ..Options::default() }, band).unwrap()
+    magnetar_cuda::open_synthesis(&Options { batch_rows, ..Options::default() }, band).expect("the stand-in opens")
 }
 
 fn interleaved(block: &Observation) -> Vec<Complex32> {
