@@ -1,0 +1,17 @@
+//! Charts: frames with axes, and what is drawn in them.
+
+mod contour;
+mod frame;
+mod heatmap;
+mod histogram;
+mod marker;
+mod polar;
+mod series;
+
+pub use contour::contours;
+pub use frame::{Axis, Frame, Key, empty, legend};
+pub use heatmap::{ColourBar, Grid, heatmap};
+pub use histogram::{Histogram, histogram};
+pub use marker::{Marker, arrow, marker};
+pub use polar::{Cut, polar};
+pub use series::{line, scatter, stems};
