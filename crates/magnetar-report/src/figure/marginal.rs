@@ -1,0 +1,119 @@
+//! The XY marginal in dB with the field of conditional headings.
+
+use std::f64::consts::TAU;
+
+use super::{FLOOR_DB, PosteriorPicture, decibels, peak};
+use crate::chart::{Axis, ColourBar, Frame, Grid, Marker, arrow, contours, heatmap, marker};
+use crate::colormap::{Rgb, viridis};
+use crate::palette::{Ink, Theme};
+use crate::plan::draw_room;
+use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
+use crate::ticks::number;
+
+/// Contours of the paper's figure, dB under the peak.
+const CONTOURS_DB: [f64; 6] = [-25.0, -20.0, -15.0, -10.0, -6.0, -3.0];
+
+/// Arrows across the shorter side of the room.
+const ARROWS: usize = 11;
+
+/// The XY marginal of a posterior as one picture.
+#[must_use]
+pub fn marginal_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
+    let mut canvas = Canvas::new(520.0, 640.0, theme, &format!("XY marginal of the TX posterior. {}", picture.caption));
+    draw_marginal(&mut canvas, [0.0, 0.0, 440.0, 600.0], picture, "p(x, y) and conditional heading");
+    let bar = ColourBar { label: "mass under the peak / dB", range: [FLOOR_DB, 0.0] };
+    bar.draw(&mut canvas, [448.0, 60.0, 14.0, 440.0], viridis);
+    key(&mut canvas, [24.0, 605.0], picture);
+    let style = TextStyle::new(11.0, Ink::Muted, Anchor::Start);
+    canvas.text([24.0, 628.0], picture.caption, style);
+    canvas.finish()
+}
+
+/// What the marks mean, in one row.
+fn key(canvas: &mut Canvas, [x, y]: [f64; 2], picture: &PosteriorPicture<'_>) {
+    let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);
+    let mut at = x;
+    let mut entry = |canvas: &mut Canvas, mark: Marker, name: &str| {
+        marker(canvas, [at + 8.0, y - 4.0], mark, 5.5);
+        canvas.text([at + 19.0, y], name, style);
+        at += 34.0 + 6.4 * name.chars().count() as f64;
+    };
+    if picture.truth.is_some() {
+        entry(canvas, Marker::Tx, "true TX");
+    }
+    entry(canvas, Marker::Rx, "RX");
+    let error = picture.truth.map(|truth| {
+        let (x, y) = mode_xy(picture);
+        (x - truth.position.x).hypot(y - truth.position.y)
+    });
+    let name = error.map_or("joint mode".into(), |e| format!("joint mode, {} m off", number(e, 2)));
+    entry(canvas, Marker::Mode, &name);
+    canvas.text([at, y], "arrows: mean heading", style);
+}
+
+fn mode_xy(picture: &PosteriorPicture<'_>) -> (f64, f64) {
+    let (_, i, j) = picture.support.place(picture.volume.mode());
+    (picture.support.xs()[j], picture.support.ys()[i])
+}
+
+/// Draws the marginal, its contours, the heading field, the room and the devices within `outer`; returns its frame.
+pub fn draw_marginal(canvas: &mut Canvas, outer: [f64; 4], picture: &PosteriorPicture<'_>, title: &str) -> Frame {
+    let [x0, x1, y0, y1] = picture.support.bounds();
+    let frame = Frame::equal(outer, Axis::new("x / m", x0, x1), Axis::new("y / m", y0, y1));
+    frame.draw(canvas, title);
+    let marginal = picture.volume.position_marginal();
+    let db = decibels(marginal.iter().copied(), peak(marginal.iter().copied()));
+    let grid = Grid { values: &db, columns: picture.support.size().columns, bounds: picture.support.bounds() };
+    heatmap(canvas, &frame, grid, [FLOOR_DB, 0.0], viridis);
+    let pale = Stroke::new(Ink::Fixed(Rgb(255, 255, 255)), 0.9).opacity(0.55);
+    contours(canvas, &frame, grid, &CONTOURS_DB, pale);
+    heading_field(canvas, &frame, picture, &marginal, &db);
+    draw_room(canvas, &frame, picture.room, picture.boxes);
+    marks(canvas, &frame, picture);
+    frame
+}
+
+/// Mean heading and concentration of a block of cells.
+fn heading_field(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    picture: &PosteriorPicture<'_>,
+    marginal: &[f64],
+    db: &[f64],
+) {
+    let size = picture.support.size();
+    let block = (size.rows.min(size.columns) / ARROWS).max(1);
+    let plane = size.rows * size.columns;
+    canvas.begin_clip(frame.area);
+    for i in (block / 2..size.rows).step_by(block) {
+        for j in (block / 2..size.columns).step_by(block) {
+            let cell = i * size.columns + j;
+            if !(db[cell] > FLOOR_DB && marginal[cell] > 0.0) {
+                continue;
+            }
+            let (mut c, mut s) = (0.0, 0.0);
+            for d in 0..size.headings {
+                let mass = f64::from(picture.volume.mass()[d * plane + cell]) / marginal[cell];
+                let (sin, cos) = (d as f64 * TAU / size.headings as f64).sin_cos();
+                (c, s) = (c + mass * cos, s + mass * sin);
+            }
+            let concentration = c.hypot(s).min(1.0);
+            let at = frame.at([picture.support.xs()[j], picture.support.ys()[i]]);
+            let length = 0.8 * block as f64 * picture.support.spacing()[0] * frame.x_scale();
+            let start = [at[0] - 0.5 * length * (c / concentration.max(1e-9)), at[1] + 0.5 * length * (s / concentration.max(1e-9))];
+            let ink = Ink::Fixed(Rgb(255, 255, 255));
+            let stroke = Stroke::new(ink, 0.5 + 1.5 * concentration).opacity(0.15 + 0.85 * concentration);
+            arrow(canvas, start, s.atan2(c), length, stroke);
+        }
+    }
+    canvas.end_clip();
+}
+
+fn marks(canvas: &mut Canvas, frame: &Frame, picture: &PosteriorPicture<'_>) {
+    crate::plan::draw_devices(canvas, frame, picture.truth.as_ref(), picture.rx);
+    let (x, y) = mode_xy(picture);
+    let (d, ..) = picture.support.place(picture.volume.mode());
+    let at = frame.at([x, y]);
+    arrow(canvas, at, picture.support.heading(d), 20.0, Stroke::new(Ink::Mode, 2.2));
+    marker(canvas, at, Marker::Mode, 5.5);
+}
