@@ -13,5 +13,5 @@ pub use frame::{Axis, Frame, Key, empty, legend};
 pub use heatmap::{ColourBar, Grid, heatmap};
 pub use histogram::{Histogram, histogram};
 pub use marker::{Marker, arrow, marker};
-pub use polar::{Cut, polar};
+pub use polar::{PolarCurve, polar};
 pub use series::{line, scatter, stems};

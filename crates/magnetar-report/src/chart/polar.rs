@@ -6,7 +6,7 @@ use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 use crate::ticks;
 
 /// One closed curve: gain in dB at angles in radians.
-pub struct Cut<'a> {
+pub struct PolarCurve<'a> {
     /// `(angle, gain_db)` pairs.
     pub points: &'a [(f64, f64)],
     /// How it is drawn.
@@ -19,7 +19,7 @@ pub fn polar(
     [left, top, width, height]: [f64; 4],
     title: &str,
     range: [f64; 2],
-    cuts: &[Cut<'_>],
+    cuts: &[PolarCurve<'_>],
 ) {
     let center = [left + width / 2.0, top + 24.0 + (height - 24.0) / 2.0];
     let outer = (width / 2.0 - 30.0).min((height - 24.0) / 2.0 - 20.0).max(10.0);

@@ -1,0 +1,108 @@
+//! Charts of one observation: channel magnitude and delay profile.
+
+use magnetar_signal::{Band, ELEMENTS, Observation};
+
+use crate::chart::{Axis, Frame, Key, Marker, legend, line, marker, stems};
+use crate::delay_profile::DelayProfile;
+use crate::palette::{Ink, Theme};
+use crate::svg::{Canvas, Stroke};
+
+/// Width of the charts, pixels.
+const WIDTH: f64 = 560.0;
+
+/// Height of the charts, pixels.
+const HEIGHT: f64 = 300.0;
+
+/// An arrival in a delay profile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProfileMark {
+    /// Delay as the receiver sees it (timing offset included), seconds.
+    pub delay_s: f64,
+    /// Per-bin SNR, dB.
+    pub raw_snr_db: f64,
+}
+
+/// Magnitude over frequency of both channels.
+#[must_use]
+pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> String {
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, "Channel magnitude over frequency, both RX channels");
+    let magnitude = |channel: usize| {
+        let bins = (0..observation.bins()).map(move |k| observation.get(k, channel).norm());
+        bins.enumerate().map(|(k, m)| [(band.carrier_hz + band.offset_hz(k)) / 1e9, 20.0 * f64::from(m).max(1e-6).log10()])
+    };
+    let all: Vec<f64> = (0..ELEMENTS).flat_map(&magnitude).map(|[_, db]| db).collect();
+    let (low, high) = (quantile(&all, 0.01), quantile(&all, 1.0));
+    let half = band.bandwidth_hz / 2e9;
+    let x = Axis::new("frequency / GHz", band.carrier_hz / 1e9 - half, band.carrier_hz / 1e9 + half);
+    let y = Axis::new("magnitude over noise / dB", low.min(-6.0), high + 4.0);
+    let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, y);
+    frame.draw(&mut canvas, "Channel magnitude");
+    let noise = [[frame.x.min, 0.0], [frame.x.max, 0.0]];
+    line(&mut canvas, &frame, noise, Stroke::new(Ink::Muted, 1.2).dash("3 3"));
+    line(&mut canvas, &frame, magnitude(0), Stroke::new(Ink::Channel0, 1.4));
+    line(&mut canvas, &frame, magnitude(1), Stroke::new(Ink::Channel1, 1.4).dash("5 1.5"));
+    let keys = [
+        Key { ink: Ink::Channel0, dash: "", name: "channel 0" },
+        Key { ink: Ink::Channel1, dash: "5 1.5", name: "channel 1" },
+        Key { ink: Ink::Muted, dash: "3 3", name: "noise (rms)" },
+    ];
+    legend(&mut canvas, [54.0, HEIGHT - 8.0], WIDTH - 60.0, &keys);
+    canvas.finish()
+}
+
+/// Delay profile with the true paths and the estimated arrivals.
+#[must_use]
+pub fn delay_chart(profile: &DelayProfile, bins: usize, truth: &[ProfileMark], found: &[ProfileMark], theme: Theme) -> String {
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, "Delay profile with true and estimated arrivals");
+    let (first, last) = window(profile, truth, found);
+    let gain = 10.0 * (2.0 * bins.max(1) as f64).log10();
+    let shown = truth.iter().chain(found).map(|m| m.raw_snr_db + gain);
+    let peak = profile.energy_db.iter().copied().chain(shown).fold(20.0, f64::max);
+    let x = Axis::new("delay at the receiver, timing offset included / ns", first * 1e9, last * 1e9);
+    let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, Axis::new("energy over noise / dB", -8.0, peak + 6.0));
+    frame.draw(&mut canvas, "Delay profile");
+    let count = ((last - first) / profile.step_s).ceil().max(0.0) as usize;
+    let curve = (0..=count).map(|n| first + n as f64 * profile.step_s).map(|t| [t * 1e9, profile.at(t)]);
+    line(&mut canvas, &frame, curve, Stroke::new(Ink::Channel0, 1.5));
+    let place = |m: &ProfileMark| [unwrap(m.delay_s, first, profile.range_s()) * 1e9, m.raw_snr_db + gain];
+    let stem: Vec<[f64; 2]> = truth.iter().map(place).collect();
+    stems(&mut canvas, &frame, &stem, Stroke::new(Ink::Truth, 1.2).dash("2 2"));
+    for (marks, shape, radius) in [(truth, Marker::Cross, 4.0), (found, Marker::Ring, 6.0)] {
+        for at in marks.iter().map(place).filter(|at| at[0] <= frame.x.max && at[1] >= frame.y.min) {
+            marker(&mut canvas, frame.at(at), shape, radius);
+        }
+    }
+    let keys = [
+        Key { ink: Ink::Channel0, dash: "", name: "matched filter" },
+        Key { ink: Ink::Truth, dash: "2 2", name: "true path (\u{d7})" },
+        Key { ink: Ink::Estimate, dash: "", name: "SRE estimate (ring)" },
+    ];
+    legend(&mut canvas, [54.0, HEIGHT - 8.0], WIDTH - 60.0, &keys);
+    canvas.finish()
+}
+
+/// The stretch of delay worth looking at, seconds.
+fn window(profile: &DelayProfile, truth: &[ProfileMark], found: &[ProfileMark]) -> (f64, f64) {
+    let strongest = profile.energy_db.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    let anchor = strongest.map_or(0.0, |(n, _)| n as f64 * profile.step_s);
+    let (mut first, mut last) = (anchor, anchor);
+    for mark in truth.iter().chain(found) {
+        // Around the strongest sample, so that arrivals on both sides of the wrap stay together.
+        let range = profile.range_s();
+        let delay = unwrap(mark.delay_s, anchor - range / 2.0, range);
+        (first, last) = (first.min(delay), last.max(delay));
+    }
+    (first - 25e-9, last + 45e-9)
+}
+
+/// A delay moved by whole ranges to lie in the range that starts at `from`.
+fn unwrap(delay_s: f64, from: f64, range_s: f64) -> f64 {
+    from + (delay_s - from).rem_euclid(range_s)
+}
+
+fn quantile(values: &[f64], q: f64) -> f64 {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let n = (q * sorted.len().saturating_sub(1) as f64).round() as usize;
+    sorted.get(n).copied().unwrap_or(0.0)
+}
