@@ -5,13 +5,18 @@
 
 pub mod chart;
 pub mod colormap;
+mod delay_profile;
 mod error;
+pub mod figure;
 pub mod palette;
 pub mod plan;
 mod png;
+mod signal_charts;
 pub mod svg;
 pub mod ticks;
 
+pub use delay_profile::DelayProfile;
 pub use error::ReportError;
 pub use palette::Theme;
 pub use png::png_from_svg;
+pub use signal_charts::{ProfileMark, channel_chart, delay_chart};

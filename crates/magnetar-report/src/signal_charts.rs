@@ -28,7 +28,8 @@ pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> St
     let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, "Channel magnitude over frequency, both RX channels");
     let magnitude = |channel: usize| {
         let bins = (0..observation.bins()).map(move |k| observation.get(k, channel).norm());
-        bins.enumerate().map(|(k, m)| [(band.carrier_hz + band.offset_hz(k)) / 1e9, 20.0 * f64::from(m).max(1e-6).log10()])
+        bins.enumerate()
+            .map(|(k, m)| [(band.carrier_hz + band.offset_hz(k)) / 1e9, 20.0 * f64::from(m).max(1e-6).log10()])
     };
     let all: Vec<f64> = (0..ELEMENTS).flat_map(&magnitude).map(|[_, db]| db).collect();
     let (low, high) = (quantile(&all, 0.01), quantile(&all, 1.0));
@@ -52,14 +53,21 @@ pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> St
 
 /// Delay profile with the true paths and the estimated arrivals.
 #[must_use]
-pub fn delay_chart(profile: &DelayProfile, bins: usize, truth: &[ProfileMark], found: &[ProfileMark], theme: Theme) -> String {
+pub fn delay_chart(
+    profile: &DelayProfile,
+    bins: usize,
+    truth: &[ProfileMark],
+    found: &[ProfileMark],
+    theme: Theme,
+) -> String {
     let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, "Delay profile with true and estimated arrivals");
     let (first, last) = window(profile, truth, found);
     let gain = 10.0 * (2.0 * bins.max(1) as f64).log10();
     let shown = truth.iter().chain(found).map(|m| m.raw_snr_db + gain);
     let peak = profile.energy_db.iter().copied().chain(shown).fold(20.0, f64::max);
     let x = Axis::new("delay at the receiver, timing offset included / ns", first * 1e9, last * 1e9);
-    let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, Axis::new("energy over noise / dB", -8.0, peak + 6.0));
+    let frame =
+        Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, Axis::new("energy over noise / dB", -8.0, peak + 6.0));
     frame.draw(&mut canvas, "Delay profile");
     let count = ((last - first) / profile.step_s).ceil().max(0.0) as usize;
     let curve = (0..=count).map(|n| first + n as f64 * profile.step_s).map(|t| [t * 1e9, profile.at(t)]);

@@ -39,7 +39,7 @@ pub fn cone_figure(curves: &[ConeCurve], caption: &str, theme: Theme) -> String 
         ("(b) joint-MAP hits within 1 m and \u{3b1}", "hits / %", |c| &c.hit_percent),
     ];
     for (panel, (title, label, values)) in panels.into_iter().enumerate() {
-        let top = curves.iter().flat_map(|c| values(c)).copied().fold(0.0, f64::max);
+        let top = curves.iter().flat_map(&values).copied().fold(0.0, f64::max);
         let y = Axis::new(label, 0.0, (1.1 * top).clamp(1.0, 100.0));
         let frame = Frame::within([panel as f64 * 430.0, 10.0, 430.0, 360.0], axis(), y);
         frame.draw(&mut canvas, title);

@@ -39,13 +39,20 @@ pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme
             }
         } else {
             let top = peak(fused.early.iter().chain(&fused.late).copied());
-            let values: Vec<f64> = fused.early.iter().zip(&fused.late).map(|(e, l)| shown_contrast(*e, *l, top)).collect();
-            heatmap(&mut canvas, &frame, Grid { values: &values, columns, bounds }, [-1.0, 1.0], |t| contrast(2.0 * t - 1.0));
+            let values: Vec<f64> =
+                fused.early.iter().zip(&fused.late).map(|(e, l)| shown_contrast(*e, *l, top)).collect();
+            heatmap(&mut canvas, &frame, Grid { values: &values, columns, bounds }, [-1.0, 1.0], |t| {
+                contrast(2.0 * t - 1.0)
+            });
         }
         draw_room(&mut canvas, &frame, picture.room, picture.boxes);
         draw_devices(&mut canvas, &frame, picture.truth.as_ref(), picture.rx);
     }
-    ColourBar { label: "mass under the peak / dB", range: [FLOOR_DB, 0.0] }.draw(&mut canvas, [598.0, 60.0, 12.0, 340.0], viridis);
+    ColourBar { label: "mass under the peak / dB", range: [FLOOR_DB, 0.0] }.draw(
+        &mut canvas,
+        [598.0, 60.0, 12.0, 340.0],
+        viridis,
+    );
     let bar = ColourBar { label: "early (\u{2212}1)   late (+1)", range: [-1.0, 1.0] };
     bar.draw(&mut canvas, [958.0, 60.0, 12.0, 340.0], |t| contrast(2.0 * t - 1.0));
     let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);

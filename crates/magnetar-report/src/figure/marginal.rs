@@ -74,13 +74,7 @@ pub fn draw_marginal(canvas: &mut Canvas, outer: [f64; 4], picture: &PosteriorPi
 }
 
 /// Mean heading and concentration of a block of cells.
-fn heading_field(
-    canvas: &mut Canvas,
-    frame: &Frame,
-    picture: &PosteriorPicture<'_>,
-    marginal: &[f64],
-    db: &[f64],
-) {
+fn heading_field(canvas: &mut Canvas, frame: &Frame, picture: &PosteriorPicture<'_>, marginal: &[f64], db: &[f64]) {
     let size = picture.support.size();
     let block = (size.rows.min(size.columns) / ARROWS).max(1);
     let plane = size.rows * size.columns;
@@ -100,7 +94,10 @@ fn heading_field(
             let concentration = c.hypot(s).min(1.0);
             let at = frame.at([picture.support.xs()[j], picture.support.ys()[i]]);
             let length = 0.8 * block as f64 * picture.support.spacing()[0] * frame.x_scale();
-            let start = [at[0] - 0.5 * length * (c / concentration.max(1e-9)), at[1] + 0.5 * length * (s / concentration.max(1e-9))];
+            let start = [
+                at[0] - 0.5 * length * (c / concentration.max(1e-9)),
+                at[1] + 0.5 * length * (s / concentration.max(1e-9)),
+            ];
             let ink = Ink::Fixed(Rgb(255, 255, 255));
             let stroke = Stroke::new(ink, 0.5 + 1.5 * concentration).opacity(0.15 + 0.85 * concentration);
             arrow(canvas, start, s.atan2(c), length, stroke);

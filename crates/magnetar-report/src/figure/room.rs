@@ -2,9 +2,9 @@
 
 use magnetar_scene::Room;
 
+use crate::palette::Ink;
 use crate::palette::Theme;
 use crate::plan::{PathColour, Plan, draw_plan, plan_frame, plan_legend};
-use crate::palette::Ink;
 use crate::svg::{Anchor, Canvas, TextStyle};
 
 /// The plan of a room with its paths, sized to the room's shape.

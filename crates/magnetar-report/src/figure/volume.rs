@@ -28,7 +28,10 @@ impl View {
     /// `h` is the heading as a part of the full turn, 0 to 1.
     fn at(&self, x: f64, y: f64, h: f64) -> [f64; 2] {
         let (u, v) = (x - self.bounds[0], y - self.bounds[2]);
-        [self.origin[0] + self.scale * (0.87 * u + 0.62 * v), self.origin[1] + self.scale * (0.35 * u - 0.42 * v) - self.lift * h]
+        [
+            self.origin[0] + self.scale * (0.87 * u + 0.62 * v),
+            self.origin[1] + self.scale * (0.35 * u - 0.42 * v) - self.lift * h,
+        ]
     }
 }
 
@@ -37,7 +40,8 @@ impl View {
 #[must_use]
 pub fn volume_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     let (width, height) = (640.0, 640.0);
-    let mut canvas = Canvas::new(width, height, theme, &format!("HPD sets of the joint posterior. {}", picture.caption));
+    let mut canvas =
+        Canvas::new(width, height, theme, &format!("HPD sets of the joint posterior. {}", picture.caption));
     let bounds = picture.support.bounds();
     let [x0, x1, y0, y1] = bounds;
     let (u, v) = (x1 - x0, y1 - y0);
@@ -51,10 +55,8 @@ pub fn volume_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
         let h = truth.heading.rem_euclid(std::f64::consts::TAU) / std::f64::consts::TAU;
         let plane = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]].map(|[x, y]| view.at(x, y, h));
         canvas.polygon(&plane, Ink::Tx, 0.08, Stroke::new(Ink::Tx, 1.4).dash("6 3"));
-        let (low, at) = (
-            view.at(truth.position.x, truth.position.y, 0.0),
-            view.at(truth.position.x, truth.position.y, h),
-        );
+        let (low, at) =
+            (view.at(truth.position.x, truth.position.y, 0.0), view.at(truth.position.x, truth.position.y, h));
         canvas.line(low, at, Stroke::new(Ink::Tx, 1.2).dash("2 3"));
         crate::chart::marker(&mut canvas, at, crate::chart::Marker::Tx, 6.5);
     }

@@ -4,6 +4,7 @@ mod devices;
 mod material;
 mod observe;
 mod pattern;
+mod plot;
 mod scene;
 mod trace;
 mod validate;
@@ -24,6 +25,8 @@ pub enum Command {
     Material(material::Args),
     /// List, show and check antenna patterns.
     Pattern(pattern::Args),
+    /// Draw a room, an antenna pattern or a posterior as SVG or PNG.
+    Plot(plot::Args),
     /// List, show and check scenes.
     Scene(scene::Args),
     /// Print the paths between two devices in a scene.
@@ -41,6 +44,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Observe(args) => observe::run(&args),
         Command::Material(args) => material::run(&args),
         Command::Pattern(args) => pattern::run(&args),
+        Command::Plot(args) => plot::run(&args),
         Command::Scene(args) => scene::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),

@@ -1,0 +1,109 @@
+//! `magnetar plot`: figures as SVG and PNG.
+
+mod pattern;
+mod room;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use magnetar_report::{Theme, png_from_svg};
+use magnetar_signal::AtomicFile;
+
+/// Flags of `magnetar plot`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  magnetar plot room lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 -o room.svg -o room.png
+  magnetar plot pattern vivaldi_synthetic -o pattern.png --theme dark")]
+pub struct Args {
+    #[command(subcommand)]
+    figure: Figure,
+}
+
+/// What to draw.
+#[derive(Subcommand)]
+enum Figure {
+    /// A room from above, with the paths of one link.
+    Room(room::Args),
+    /// The polar cuts of an antenna pattern.
+    Pattern(pattern::Args),
+}
+
+/// Where a figure goes and how it looks.
+#[derive(clap::Args)]
+pub(super) struct Output {
+    /// File to write, `.svg` or `.png`; may be given more than once.
+    #[arg(short, long = "out", value_name = "FILE", required = true)]
+    out: Vec<PathBuf>,
+    /// Ground of the picture.
+    #[arg(long, value_enum, default_value = "light")]
+    theme: ThemeArg,
+    /// Pixels of a PNG for each unit of the SVG.
+    #[arg(long, default_value_t = 2.0, value_parser = parse_scale)]
+    scale: f32,
+}
+
+/// Light or dark.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ThemeArg {
+    /// Dark ink on white.
+    Light,
+    /// Light ink on near-black.
+    Dark,
+}
+
+impl Output {
+    /// The theme asked for.
+    pub(super) fn theme(&self) -> Theme {
+        match self.theme {
+            ThemeArg::Light => Theme::Light,
+            ThemeArg::Dark => Theme::Dark,
+        }
+    }
+
+    /// Refuses names that say nothing about the format, before any work.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        for path in &self.out {
+            if !has_extension(path, "svg") && !has_extension(path, "png") {
+                bail!("{}: expected a name that ends in .svg or .png", path.display());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a picture in every format asked for.
+    pub(super) fn write(&self, svg: &str) -> anyhow::Result<ExitCode> {
+        for path in &self.out {
+            let bytes =
+                if has_extension(path, "png") { png_from_svg(svg, self.scale)? } else { svg.as_bytes().to_vec() };
+            let context = || format!("{} cannot be written", path.display());
+            let mut file = AtomicFile::create(path).with_context(context)?;
+            file.write_all(&bytes).with_context(context)?;
+            file.commit().with_context(context)?;
+            println!("{}", path.display());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(wanted))
+}
+
+fn parse_scale(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(scale) if (0.1..=10.0).contains(&scale) => Ok(scale),
+        _ => Err("expected a number from 0.1 to 10".into()),
+    }
+}
+
+/// Draws and writes one figure.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.figure {
+        Figure::Room(args) => room::run(args),
+        Figure::Pattern(args) => pattern::run(args),
+    }
+}
