@@ -8,4 +8,38 @@ pub enum ReportError {
     /// A picture could not be rendered.
     #[error("the picture cannot be rendered: {0}")]
     Picture(String),
+    /// A setting of the radio is out of range.
+    #[error(transparent)]
+    Config(#[from] magnetar_signal::ConfigError),
+    /// The scene, a material or a pattern is wrong.
+    #[error(transparent)]
+    Scene(#[from] magnetar_scene::Error),
+    /// The link cannot be traced.
+    #[error(transparent)]
+    Trace(#[from] magnetar_trace::TraceError),
+    /// The observation cannot be estimated.
+    #[error(transparent)]
+    Sre(#[from] magnetar_signal::sre::SreError),
+    /// More boxes than a page can show.
+    #[error("the scene has {found} boxes; a page shows at most {most}")]
+    TooManyBoxes {
+        /// Boxes of the scene.
+        found: usize,
+        /// Boxes a page shows.
+        most: usize,
+    },
+    /// The page asked for a state that makes no sense.
+    #[error("{0}")]
+    State(String),
+    /// The page sent something that is not a request.
+    #[error("malformed request: {0}")]
+    Request(String),
+    /// The server cannot listen.
+    #[error("127.0.0.1:{port} cannot be listened on: {source}; choose another --port (0 takes any that is free)")]
+    Listen {
+        /// The port.
+        port: u16,
+        /// What the system says.
+        source: std::io::Error,
+    },
 }

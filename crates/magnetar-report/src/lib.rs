@@ -12,11 +12,14 @@ pub mod palette;
 pub mod plan;
 mod png;
 mod signal_charts;
+mod simulator;
 pub mod svg;
 pub mod ticks;
+pub mod view;
 
 pub use delay_profile::DelayProfile;
 pub use error::ReportError;
 pub use palette::Theme;
 pub use png::png_from_svg;
 pub use signal_charts::{ProfileMark, channel_chart, delay_chart};
+pub use simulator::{LinkPath, LinkSettings, SimulatedLink, Simulator};

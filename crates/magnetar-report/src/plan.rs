@@ -128,9 +128,9 @@ pub fn plan_legend(canvas: &mut Canvas, [x, y]: [f64; 2], width: f64, plan: &Pla
     }
     if plan.paths.is_empty() {
         keys.push(Key { ink: Ink::Wall, dash: "", name: "wall" });
-        if !plan.boxes.is_empty() {
-            keys.push(Key { ink: Ink::Board, dash: "", name: "board" });
-        }
+    }
+    if !plan.boxes.is_empty() && keys.iter().all(|key| key.name != "board") {
+        keys.push(Key { ink: Ink::Board, dash: "", name: "board" });
     }
     let power = ["0 dB (strongest path)", "\u{2212}15 dB", "\u{2212}35 dB"];
     if colour == PathColour::Power && !plan.paths.is_empty() {

@@ -15,6 +15,7 @@ pub use cone::{ConeCurve, cone_figure};
 pub use fusion::fusion_figure;
 pub use marginal::{draw_marginal, marginal_figure};
 pub use pattern::pattern_figure;
+pub(crate) use room::plan_height;
 pub use room::room_figure;
 pub use slices::slices_figure;
 pub use volume::volume_figure;

@@ -1,0 +1,157 @@
+//! What the view's server answers: the page, links, rows, exports.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use magnetar_scene::{AntennaPattern, Pose, Scene};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::http::{Request, Response};
+use super::page::{Mode, page};
+use super::picture::picture;
+use super::protocol::{LinkResult, LinkState};
+use crate::error::ReportError;
+use crate::simulator::Simulator;
+
+/// What is viewed, and what computes it.
+pub struct App {
+    title: String,
+    base: Scene,
+    start: LinkState,
+    simulator: Mutex<Simulator>,
+    nonce: String,
+}
+
+impl App {
+    /// A scene with a link to begin with.
+    ///
+    /// # Errors
+    /// If the scene cannot be shown.
+    pub fn scene(scene: Scene, tx: &Pose, rx: &Pose, simulator: Simulator) -> Result<Self, ReportError> {
+        let start = LinkState::new(&scene, tx, rx)?;
+        Ok(Self { title: scene.name.clone(), base: scene, start, simulator: Mutex::new(simulator), nonce: nonce() })
+    }
+
+    /// The state to begin with, to be changed before anything is served.
+    pub fn start_mut(&mut self) -> &mut LinkState {
+        &mut self.start
+    }
+
+    /// The page as a file that needs no server.
+    ///
+    /// # Errors
+    /// If the link cannot be computed.
+    pub fn export(&self) -> Result<String, ReportError> {
+        Ok(self.page(Mode::Export, &self.start, &self.link(&self.start)?))
+    }
+
+    /// The policy that keeps the page from loading or sending anything elsewhere.
+    pub(super) fn policy(&self) -> String {
+        format!(
+            "default-src 'none'; script-src 'nonce-{}'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            self.nonce
+        )
+    }
+
+    /// Answers one request that has passed the server's checks.
+    pub(super) fn answer(&self, request: &Request) -> Response {
+        let path = request.path.split('?').next().unwrap_or_default();
+        let known = match path {
+            "/" => "GET",
+            "/api/link" | "/api/export" => "POST",
+            _ => return Response::error(404, "there is nothing here"),
+        };
+        if request.method != known {
+            return Response::error(405, &format!("this address is for {known}"));
+        }
+        if known == "POST" && !request.content_type.starts_with("application/json") {
+            return Response::error(415, "expected Content-Type: application/json");
+        }
+        let answer = match path {
+            "/" => self.first_page(),
+            "/api/link" => parse::<LinkState>(&request.body)
+                .and_then(|state| Ok(json_response(&json!({ "result": self.link(&state)? })))),
+            _ => parse::<LinkState>(&request.body).and_then(|state| {
+                let result = self.link(&state)?;
+                Ok(html_response(self.page(Mode::Export, &state, &result)))
+            }),
+        };
+        answer.unwrap_or_else(|error| {
+            let status = if matches!(error, ReportError::Request(_)) { 400 } else { 422 };
+            Response::error(status, &error.to_string())
+        })
+    }
+
+    fn first_page(&self) -> Result<Response, ReportError> {
+        let result = self.link(&self.start)?;
+        Ok(html_response(self.page(Mode::Live(&self.nonce), &self.start, &result)))
+    }
+
+    fn link(&self, state: &LinkState) -> Result<LinkResult, ReportError> {
+        let (scene, tx, rx) = state.scene(&self.base)?;
+        let link = self.simulator().run(&scene, &tx, &rx, state.tx_power_offset_db, u64::from(state.seed))?;
+        let settings = self.simulator().settings().clone();
+        picture(&scene, &tx, &rx, &link, state, &settings)
+    }
+
+    fn page(&self, mode: Mode<'_>, state: &LinkState, result: &LinkResult) -> String {
+        let simulator = self.simulator();
+        let settings = simulator.settings();
+        let own = self.base.materials.iter();
+        let mut materials: Vec<&str> = own.chain(settings.materials.iter()).map(|m| m.name.as_str()).collect();
+        materials.sort_unstable();
+        materials.dedup();
+        let start = json!({
+            "live": matches!(mode, Mode::Live(_)),
+            "title": self.title,
+            "state": state,
+            "result": result,
+            "materials": materials,
+            "lobes": { "tx": lobe(&settings.tx_pattern), "rx": lobe(&settings.rx_patterns[0]) },
+            "dataset": Value::Null,
+        });
+        page(&self.title, mode, &start)
+    }
+
+    /// A panic elsewhere leaves the simulator's buffers dirty, never wrong: each run overwrites them.
+    fn simulator(&self) -> MutexGuard<'_, Simulator> {
+        self.simulator.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReportError> {
+    serde_json::from_slice(body).map_err(|e| ReportError::Request(e.to_string()))
+}
+
+fn json_response(value: &Value) -> Response {
+    Response { status: 200, content_type: "application/json", body: value.to_string().into_bytes() }
+}
+
+fn html_response(page: String) -> Response {
+    Response { status: 200, content_type: "text/html; charset=utf-8", body: page.into_bytes() }
+}
+
+/// Amplitude relative to the peak on a grid, for the 3D view: rows of elevation from -90 deg, columns of azimuth from
+/// -180 deg, 15 deg apart.
+fn lobe(pattern: &AntennaPattern) -> Value {
+    let peak = pattern.peak_gain_db();
+    let rows: Vec<Vec<f64>> = (-6..=6)
+        .map(|row| {
+            let elevation = f64::from(15 * row).to_radians();
+            let at = |column: i32| pattern.gain_db(f64::from(15 * column).to_radians(), elevation);
+            (-12..=12).map(|column| (10f64.powf((at(column) - peak) / 20.0) * 1e3).round() / 1e3).collect()
+        })
+        .collect();
+    json!({ "name": pattern.info().name, "synthetic": pattern.info().synthetic, "amplitude": rows })
+}
+
+/// A word no other page can guess: the only script that runs carries it.
+fn nonce() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    (0..2).map(|n| {
+        // Every RandomState is seeded from the system's randomness.
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u64(n);
+        format!("{:016x}", hasher.finish())
+    }).collect()
+}

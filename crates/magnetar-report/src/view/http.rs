@@ -1,0 +1,217 @@
+//! Just enough HTTP/1.1 for one page: every request is bounded in size and time, every connection carries one.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// Most bytes of a request's head.
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+
+/// Most bytes of a request's body.
+pub const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// A request must have arrived, and its answer have left, within this.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// A request, as far as we care.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// `GET`, `POST`, ...
+    pub method: String,
+    /// The target, for example `/api/link`.
+    pub path: String,
+    /// Values of the `Host` header.
+    pub host: Vec<String>,
+    /// Values of the `Origin` header.
+    pub origin: Vec<String>,
+    /// Value of `Content-Type`.
+    pub content_type: String,
+    /// Value of `Sec-Fetch-Site`, if the browser sent one.
+    pub fetch_site: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// `Content-Type`.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// A refusal with a reason as JSON, which the page shows.
+    #[must_use]
+    pub fn error(status: u16, reason: &str) -> Self {
+        let body = serde_json::json!({ "error": reason }).to_string().into_bytes();
+        Self { status, content_type: "application/json", body }
+    }
+}
+
+/// Why a request could not be read.
+#[derive(Debug)]
+pub enum RequestError {
+    /// Nobody is there to answer.
+    Gone,
+    /// It is answered with this.
+    Refused(Response),
+}
+
+fn refused(status: u16, reason: &str) -> RequestError {
+    RequestError::Refused(Response::error(status, reason))
+}
+
+/// Reads one request.
+///
+/// # Errors
+/// If the peer is gone or too slow, or the request is malformed or too large.
+pub fn read_request(stream: &mut TcpStream) -> Result<Request, RequestError> {
+    let end = Instant::now() + DEADLINE;
+    let mut buffer = Vec::with_capacity(2048);
+    let head_len = loop {
+        if let Some(at) = buffer.windows(4).position(|w| w == b"\r\n\r\n") {
+            break at;
+        }
+        if buffer.len() > MAX_HEAD_BYTES {
+            return Err(refused(431, "the request's head is too large"));
+        }
+        read_some(stream, &mut buffer, end)?;
+    };
+    let mut request = parse_head(&buffer[..head_len.min(MAX_HEAD_BYTES)])?;
+    let length = content_length(&buffer[..head_len])?;
+    let needed = head_len + 4 + length;
+    while buffer.len() < needed {
+        read_some(stream, &mut buffer, end)?;
+    }
+    request.body = buffer[head_len + 4..needed].to_vec();
+    Ok(request)
+}
+
+fn read_some(stream: &mut TcpStream, buffer: &mut Vec<u8>, end: Instant) -> Result<(), RequestError> {
+    let left = end.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(refused(408, "the request took too long"));
+    }
+    stream.set_read_timeout(Some(left)).map_err(|_| RequestError::Gone)?;
+    let mut chunk = [0; 8192];
+    match stream.read(&mut chunk) {
+        Ok(0) => Err(RequestError::Gone),
+        Ok(n) => {
+            buffer.extend_from_slice(&chunk[..n]);
+            Ok(())
+        }
+        Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(()),
+        Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            Err(refused(408, "the request took too long"))
+        }
+        Err(_) => Err(RequestError::Gone),
+    }
+}
+
+fn headers(head: &[u8]) -> impl Iterator<Item = (String, String)> {
+    let text = String::from_utf8_lossy(head).into_owned();
+    let lines: Vec<String> = text.split("\r\n").skip(1).map(str::to_owned).collect();
+    lines.into_iter().map(|line| match line.split_once(':') {
+        Some((name, value)) => (name.to_ascii_lowercase(), value.trim().to_owned()),
+        None => (String::new(), line),
+    })
+}
+
+/// The request line and the headers we look at.
+fn parse_head(head: &[u8]) -> Result<Request, RequestError> {
+    let malformed = || refused(400, "malformed request");
+    if head.iter().any(|b| *b == 0 || *b >= 0x7f) {
+        return Err(malformed());
+    }
+    let line = String::from_utf8_lossy(head);
+    let line = line.split("\r\n").next().unwrap_or_default();
+    let parts: Vec<&str> = line.split(' ').collect();
+    let [method, path, version] = parts[..] else { return Err(malformed()) };
+    if !method.bytes().all(|b| b.is_ascii_uppercase()) || !path.starts_with('/') || !version.starts_with("HTTP/1.") {
+        return Err(malformed());
+    }
+    let mut request = Request { method: method.to_owned(), path: path.to_owned(), ..Request::default() };
+    for (name, value) in headers(head) {
+        match name.as_str() {
+            "" => return Err(malformed()),
+            "host" => request.host.push(value),
+            "origin" => request.origin.push(value),
+            "content-type" => request.content_type = value,
+            "sec-fetch-site" => request.fetch_site = Some(value),
+            "transfer-encoding" => return Err(refused(411, "send a Content-Length instead of a Transfer-Encoding")),
+            _ => {}
+        }
+    }
+    Ok(request)
+}
+
+fn content_length(head: &[u8]) -> Result<usize, RequestError> {
+    let values: Vec<String> = headers(head).filter(|(n, _)| n == "content-length").map(|(_, v)| v).collect();
+    match values.as_slice() {
+        [] => Ok(0),
+        [one] if !one.is_empty() && one.bytes().all(|b| b.is_ascii_digit()) => match one.parse() {
+            Ok(length) if length <= MAX_BODY_BYTES => Ok(length),
+            _ => Err(refused(413, "the request's body is too large")),
+        },
+        _ => Err(refused(400, "malformed Content-Length")),
+    }
+}
+
+/// Writes an answer; the peer may be gone, which is no error of ours.
+pub fn write_response(stream: &mut TcpStream, response: &Response, policy: &str) {
+    let reason = match response.status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        422 => "Unprocessable Content",
+        503 => "Service Unavailable",
+        _ => "Refused",
+    };
+    let head = format!(
+        "HTTP/1.1 {} {reason}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n\
+         Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: {policy}\r\n\r\n",
+        response.status,
+        response.content_type,
+        response.body.len(),
+    );
+    let _ = stream.set_write_timeout(Some(DEADLINE));
+    let _ = stream.write_all(head.as_bytes());
+    let _ = stream.write_all(&response.body);
+    let _ = stream.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(head: &str) -> u16 {
+        match parse_head(head.as_bytes()).and_then(|_| content_length(head.as_bytes())) {
+            Ok(_) => 200,
+            Err(RequestError::Refused(response)) => response.status,
+            Err(RequestError::Gone) => 0,
+        }
+    }
+
+    #[test]
+    fn malformed_heads_get_a_4xx() {
+        assert_eq!(status("GET / HTTP/1.1\r\nHost: a"), 200);
+        assert_eq!(status("GET /  HTTP/1.1\r\nHost: a"), 400);
+        assert_eq!(status("get / HTTP/1.1"), 400);
+        assert_eq!(status("GET http://x/ HTTP/1.1"), 400);
+        assert_eq!(status("GET / SPDY/3"), 400);
+        assert_eq!(status("GET / HTTP/1.1\r\nno colon"), 400);
+        assert_eq!(status("GET / HTTP/1.1\r\nHost: \u{0}"), 400);
+        assert_eq!(status("POST / HTTP/1.1\r\nTransfer-Encoding: chunked"), 411);
+        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2"), 400);
+        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: +1"), 400);
+        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999"), 413);
+        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: 1048577"), 413);
+    }
+}
