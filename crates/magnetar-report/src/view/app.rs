@@ -37,6 +37,14 @@ impl App {
         &mut self.start
     }
 
+    /// Computes what the page begins with.
+    ///
+    /// # Errors
+    /// If that link cannot be computed.
+    pub fn check(&self) -> Result<(), ReportError> {
+        self.link(&self.start).map(|_| ())
+    }
+
     /// The page as a file that needs no server.
     ///
     /// # Errors
@@ -148,10 +156,12 @@ fn lobe(pattern: &AntennaPattern) -> Value {
 /// A word no other page can guess: the only script that runs carries it.
 fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
-    (0..2).map(|n| {
-        // Every RandomState is seeded from the system's randomness.
-        let mut hasher = RandomState::new().build_hasher();
-        hasher.write_u64(n);
-        format!("{:016x}", hasher.finish())
-    }).collect()
+    (0..2)
+        .map(|n| {
+            // Every RandomState is seeded from the system's randomness.
+            let mut hasher = RandomState::new().build_hasher();
+            hasher.write_u64(n);
+            format!("{:016x}", hasher.finish())
+        })
+        .collect()
 }

@@ -34,11 +34,8 @@ pub(super) fn picture(
         state.seed
     );
     let profile = DelayProfile::new(&link.observation, &settings.band);
-    let truth: Vec<ProfileMark> = link
-        .paths
-        .iter()
-        .map(|p| ProfileMark { delay_s: p.path.delay() + offset, raw_snr_db: p.raw_snr_db })
-        .collect();
+    let truth: Vec<ProfileMark> =
+        link.paths.iter().map(|p| ProfileMark { delay_s: p.path.delay() + offset, raw_snr_db: p.raw_snr_db }).collect();
     let found: Vec<ProfileMark> =
         link.components.iter().map(|c| ProfileMark { delay_s: c.delay_s, raw_snr_db: c.raw_snr_db }).collect();
     result.channel_svg = Some(channel_chart(&link.observation, &settings.band, Theme::Page));

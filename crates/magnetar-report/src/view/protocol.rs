@@ -218,15 +218,20 @@ impl LinkState {
         if self.boxes.len() > MAX_VIEW_BOXES {
             return Err(ReportError::TooManyBoxes { found: self.boxes.len(), most: MAX_VIEW_BOXES });
         }
-        if !(self.tx_power_offset_db.abs() <= 100.0) {
+        if !(-100.0..=100.0).contains(&self.tx_power_offset_db) {
             return Err(bad("tx_power_offset_db: expected -100 to 100 dB"));
         }
         let mut scene = base.clone();
-        scene.room = Room::from_bounds(self.room_m).ok_or_else(|| bad("room_m: expected each minimum below its maximum"))?;
+        scene.room =
+            Room::from_bounds(self.room_m).ok_or_else(|| bad("room_m: expected each minimum below its maximum"))?;
         scene.surfaces = self.surfaces.each_ref().map(LayerState::layer);
         let boxes = self.boxes.iter().map(|b| SceneBox {
             name: (!b.name.is_empty()).then(|| b.name.chars().take(80).collect()),
-            shape: BoxShape { center: Point3::from(b.center_m), size: Vector3::from(b.size_m), yaw: b.yaw_deg.to_radians() },
+            shape: BoxShape {
+                center: Point3::from(b.center_m),
+                size: Vector3::from(b.size_m),
+                yaw: b.yaw_deg.to_radians(),
+            },
             layer: b.layer.layer(),
         });
         scene.boxes = boxes.collect();

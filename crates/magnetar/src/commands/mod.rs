@@ -9,6 +9,7 @@ mod scene;
 mod trace;
 mod validate;
 mod version;
+mod view;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ pub enum Command {
     Validate(validate::Args),
     /// Print the version as one JSON object.
     Version(version::Args),
+    /// Look at a room and its paths in the browser, and move things.
+    View(view::Args),
 }
 
 /// Runs one subcommand.
@@ -49,5 +52,6 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Version(args) => version::run(&args),
+        Command::View(args) => view::run(&args),
     }
 }

@@ -1,0 +1,116 @@
+//! `magnetar view`.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use magnetar_report::view::{App, Server};
+use magnetar_report::{LinkSettings, Simulator};
+use magnetar_scene::{AntennaPattern, Pose, Scene};
+use magnetar_signal::AtomicFile;
+
+use crate::args::PoseArg;
+
+/// Flags of `magnetar view`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+The page is served on 127.0.0.1 only and loads nothing from elsewhere; Ctrl-C ends it. With --export nothing is
+served: the file opens from disk.
+
+Examples:
+  magnetar view
+  magnetar view lab_left --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --open
+  magnetar view my_room.toml --export room.html")]
+pub struct Args {
+    /// A shipped scene's name or a scene file.
+    #[arg(default_value = "lab_middle")]
+    scene: String,
+    /// Transmitter to begin with: metres in the global frame, heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    tx: Option<PoseArg>,
+    /// Receiver to begin with: metres in the global frame, heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    rx: Option<PoseArg>,
+    /// Antenna pattern of both ends: a shipped pattern's name or a file.
+    #[arg(long, default_value = "synthetic_vivaldi", value_name = "NAME|FILE")]
+    pattern: String,
+    /// Seed of the RF chain and the noise.
+    #[arg(long, default_value_t = 1)]
+    seed: u32,
+    /// Port to listen on; 0 takes any that is free.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Open the page in the browser.
+    #[arg(long)]
+    open: bool,
+    /// Write what would be shown as one self-contained page, and serve nothing.
+    #[arg(long, value_name = "FILE.html", conflicts_with_all = ["port", "open"])]
+    export: Option<PathBuf>,
+}
+
+/// Serves the page, or writes it.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let app = app(args)?;
+    if let Some(path) = &args.export {
+        let page = app.export()?;
+        let context = || format!("{} cannot be written", path.display());
+        let mut file = AtomicFile::create(path).with_context(context)?;
+        file.write_all(page.as_bytes()).with_context(context)?;
+        file.commit().with_context(context)?;
+        println!("{}", path.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let server = Server::bind(args.port, app)?;
+    let address = server.address();
+    println!("{address}");
+    std::io::stdout().flush()?;
+    eprintln!("serving until Ctrl-C");
+    if args.open {
+        open(&address);
+    }
+    server.run();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn app(args: &Args) -> anyhow::Result<App> {
+    let pattern = AntennaPattern::load(&args.pattern)?;
+    let settings = LinkSettings {
+        tx_pattern: pattern.clone(),
+        rx_patterns: [pattern.clone(), pattern],
+        ..LinkSettings::shipped()
+    };
+    let scene = Scene::load(&args.scene)?;
+    let (tx, rx) = default_poses(&scene);
+    let tx = args.tx.as_ref().map_or(tx, |PoseArg(pose)| *pose);
+    let rx = args.rx.as_ref().map_or(rx, |PoseArg(pose)| *pose);
+    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings)?)?;
+    app.start_mut().seed = args.seed;
+    // Whatever is wrong with the link to begin with is told here and not in the browser.
+    app.check()?;
+    Ok(app)
+}
+
+/// TX at three quarters and RX at one quarter of the room's length, facing each other.
+fn default_poses(scene: &Scene) -> (Pose, Pose) {
+    let [x0, x1, y0, y1, ..] = scene.room.bounds();
+    let at = |along: f64, aside: f64| (x0 + aside * (x1 - x0), y0 + along * (y1 - y0));
+    let ((tx_x, tx_y), (rx_x, rx_y)) = (at(0.85, 0.55), at(0.5, 0.3));
+    let heading = (rx_y - tx_y).atan2(rx_x - tx_x);
+    let z = scene.device_height;
+    (Pose::new(tx_x, tx_y, z, heading), Pose::new(rx_x, rx_y, z, heading + std::f64::consts::PI))
+}
+
+/// Opens the page in the system's browser; the address is printed anyway.
+fn open(address: &str) {
+    let (program, args): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("cmd", &["/C", "start"])
+    } else {
+        ("xdg-open", &[])
+    };
+    if std::process::Command::new(program).args(args).arg(address).spawn().is_err() {
+        eprintln!("no browser could be started; open the address yourself");
+    }
+}
