@@ -10,6 +10,9 @@ use crate::phasor::{self, Fine, Pair};
 use crate::rf_chain::{MAX_RIPPLE_TERMS, RfChainDraw};
 use crate::{Band, Observation, ReducedRfChain, vector_math};
 
+/// Ripples of up to this many terms (the default has four) are summed by a loop of that length.
+const FEW_TERMS: usize = 4;
+
 /// The complex factors of one RF-chain draw over a band, before the common real factor that keeps the energy.
 ///
 /// Holds the band's cosine tables, so that computing another draw's factors does not allocate.
@@ -49,31 +52,46 @@ impl RfFactors {
         let chain = ReducedRfChain::new(draw, &self.band);
         let mut fine = [Fine { re: [0.0; GROUP], im: [0.0; GROUP] }; 2];
         self.linear_part(&chain, &mut fine);
-        for channel in 0..2 {
-            let gain = chain.ripple_nepers[channel].map(|c| f32x8::splat(c as f32));
-            let phase = chain.ripple_rad[channel].map(|c| f32x8::splat(c as f32));
-            let fine = &fine[channel];
-            let re = self.factors.re[channel].as_chunks_mut::<GROUP>().0;
-            let im = self.factors.im[channel].as_chunks_mut::<GROUP>().0;
-            for ((re, im), (cosines, coarse)) in re.iter_mut().zip(im).zip(self.cosines.iter().zip(&self.coarse)) {
-                let [a, b] = coarse[channel].map(f32x8::splat);
-                for half in 0..2 {
-                    let (mut nepers, mut radians) = (f32x8::ZERO, f32x8::ZERO);
-                    for ((gain, phase), cosine) in gain.iter().zip(&phase).zip(cosines).take(chain.terms) {
-                        let cosine = lanes(cosine, half);
-                        nepers += *gain * cosine;
-                        radians += *phase * cosine;
-                    }
-                    let (sin, cos) = vector_math::sin_cos(radians);
-                    let amplitude = vector_math::exp(nepers);
-                    let (x, y) = (lanes(&fine.re, half), lanes(&fine.im, half));
-                    let (u, v) = ((a * x - b * y) * amplitude, (a * y + b * x) * amplitude);
-                    store(re, half, u * cos - v * sin);
-                    store(im, half, u * sin + v * cos);
-                }
+        for (channel, fine) in fine.iter().enumerate() {
+            let bound = |coefficients: &[f64]| coefficients.iter().map(|c| c.abs()).sum::<f64>();
+            // A ripple is small but for extreme settings, and then needs no reduction of its range.
+            let small = bound(&chain.ripple_nepers[channel]) < vector_math::SMALL_EXP
+                && bound(&chain.ripple_rad[channel]) < vector_math::SMALL_ANGLE;
+            match (small, chain.terms <= FEW_TERMS) {
+                (true, true) => self.fill::<FEW_TERMS, true>(&chain, channel, fine),
+                (true, false) => self.fill::<MAX_RIPPLE_TERMS, true>(&chain, channel, fine),
+                (false, _) => self.fill::<MAX_RIPPLE_TERMS, false>(&chain, channel, fine),
             }
         }
         self.factors.clear_padding();
+    }
+
+    /// Fills one channel from the first `TERMS` terms of its ripple; coefficients not in use are zero.
+    fn fill<const TERMS: usize, const SMALL: bool>(&mut self, chain: &ReducedRfChain, channel: usize, fine: &Fine) {
+        let gain: [_; TERMS] = std::array::from_fn(|n| f32x8::splat(chain.ripple_nepers[channel][n] as f32));
+        let phase: [_; TERMS] = std::array::from_fn(|n| f32x8::splat(chain.ripple_rad[channel][n] as f32));
+        let re = self.factors.re[channel].as_chunks_mut::<GROUP>().0;
+        let im = self.factors.im[channel].as_chunks_mut::<GROUP>().0;
+        for ((re, im), (cosines, coarse)) in re.iter_mut().zip(im).zip(self.cosines.iter().zip(&self.coarse)) {
+            let [a, b] = coarse[channel].map(f32x8::splat);
+            for half in 0..2 {
+                let (mut nepers, mut radians) = (f32x8::ZERO, f32x8::ZERO);
+                for n in 0..TERMS {
+                    let cosine = lanes(&cosines[n], half);
+                    nepers += gain[n] * cosine;
+                    radians += phase[n] * cosine;
+                }
+                let ((sin, cos), amplitude) = if SMALL {
+                    (vector_math::sin_cos_of_small(radians), vector_math::exp_of_small(nepers))
+                } else {
+                    (vector_math::sin_cos(radians), vector_math::exp(nepers))
+                };
+                let (x, y) = (lanes(&fine.re, half), lanes(&fine.im, half));
+                let (u, v) = ((a * x - b * y) * amplitude, (a * y + b * x) * amplitude);
+                store(re, half, u * cos - v * sin);
+                store(im, half, u * sin + v * cos);
+            }
+        }
     }
 
     /// What is constant or linear in phase over the band: common phase, timing, imbalance, phase error.
@@ -113,8 +131,8 @@ impl RfFactors {
         let scale = (before / after).sqrt();
         if scale.is_finite() {
             let scale = scale as f32;
-            for x in block.re.iter_mut().chain(&mut block.im).flatten() {
-                *x *= scale;
+            for part in block.re.iter_mut().chain(&mut block.im) {
+                part.iter_mut().for_each(|x| *x *= scale);
             }
         }
     }

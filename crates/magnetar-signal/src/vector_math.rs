@@ -19,32 +19,47 @@ fn nearest(x: f32x8) -> (f32x8, i32x8) {
 
 /// The polynomial with the given coefficients, lowest first.
 fn polynomial<const N: usize>(x: f32x8, coefficients: [f32; N]) -> f32x8 {
-    coefficients.iter().rev().fold(f32x8::ZERO, |sum, c| sum * x + f32x8::splat(*c))
+    let mut highest_first = coefficients.iter().rev().map(|c| f32x8::splat(*c));
+    let highest = highest_first.next().unwrap_or(f32x8::ZERO);
+    highest_first.fold(highest, |sum, c| sum * x + c)
 }
+
+/// `exp(x)` for |x| < `SMALL_EXP`, with the same bits as `exp`.
+pub(crate) fn exp_of_small(x: f32x8) -> f32x8 {
+    let tail = polynomial(x, [5e-1, 1.666_657_6e-1, 4.166_646_3e-2, 8.363_249e-3, 1.393_375_3e-3]);
+    x * x * tail + x + f32x8::ONE
+}
+
+/// Below this, `exp` has no power of two to take out (ln 2 / 2, and a margin).
+pub(crate) const SMALL_EXP: f64 = 0.346;
 
 /// `exp(x)` for |x| < 80.
 pub(crate) fn exp(x: f32x8) -> f32x8 {
     // ln 2 in two parts: the first has few bits, so that its product with an integer is exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     let (n, bits) = nearest(x * f32x8::splat(LOG2_E));
-    let r = x - n * f32x8::splat(LN_2[0]) - n * f32x8::splat(LN_2[1]);
-    let tail = polynomial(r, [5e-1, 1.666_657_6e-1, 4.166_646_3e-2, 8.363_249e-3, 1.393_375_3e-3]);
-    let value = r * r * tail + r + f32x8::ONE;
+    let value = exp_of_small(x - n * f32x8::splat(LN_2[0]) - n * f32x8::splat(LN_2[1]));
     // Multiplies by 2^n: adds n to the exponent.
     let exponent: i32x8 = bits << 23;
     bytemuck::cast(bytemuck::cast::<f32x8, i32x8>(value) + exponent)
 }
 
+/// `(sin x, cos x)` for |x| < `SMALL_ANGLE`, with the same bits as `sin_cos`.
+pub(crate) fn sin_cos_of_small(x: f32x8) -> (f32x8, f32x8) {
+    let x2 = x * x;
+    let sin = polynomial(x2, [-1.666_666_6e-1, 8.333_242_5e-3, -1.982_272_5e-4, 2.634_697_2e-6]);
+    let cos = polynomial(x2, [4.166_666_8e-2, -1.388_881_2e-3, 2.478_606_8e-5, -2.654_55e-7]);
+    (x * x2 * sin + x, x2 * x2 * cos - x2 * f32x8::splat(0.5) + f32x8::ONE)
+}
+
+/// Below this, `sin_cos` has no half turn to take out (pi / 2, and a margin).
+pub(crate) const SMALL_ANGLE: f64 = 1.57;
+
 /// `(sin x, cos x)` for |x| < 1e4.
 pub(crate) fn sin_cos(x: f32x8) -> (f32x8, f32x8) {
     const PI: [f32; 2] = [3.140_625, 9.676_536e-4];
     let (n, bits) = nearest(x * f32x8::splat(FRAC_1_PI));
-    let r = x - n * f32x8::splat(PI[0]) - n * f32x8::splat(PI[1]);
-    let r2 = r * r;
-    let sin = polynomial(r2, [-1.666_666_6e-1, 8.333_242_5e-3, -1.982_272_5e-4, 2.634_697_2e-6]);
-    let cos = polynomial(r2, [4.166_666_8e-2, -1.388_881_2e-3, 2.478_606_8e-5, -2.654_55e-7]);
-    let sin = r * r2 * sin + r;
-    let cos = r2 * r2 * cos - r2 * f32x8::splat(0.5) + f32x8::ONE;
+    let (sin, cos) = sin_cos_of_small(x - n * f32x8::splat(PI[0]) - n * f32x8::splat(PI[1]));
     // An odd number of half turns flips both signs.
     let sign: f32x8 = bytemuck::cast::<i32x8, f32x8>(bits << 31);
     (sin ^ sign, cos ^ sign)
@@ -65,6 +80,17 @@ mod tests {
             prop_assert!((f64::from(sin.to_array()[3]) - x.sin()).abs() < 2e-7);
             prop_assert!((f64::from(cos.to_array()[3]) - x.cos()).abs() < 2e-7);
             prop_assert!((f64::from(exp.to_array()[3]) / x.exp() - 1.0).abs() < 3e-7);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn small_arguments_have_the_same_bits(x in -1.0f64..1.0) {
+            let v = f32x8::splat((x * SMALL_EXP) as f32);
+            prop_assert_eq!(exp_of_small(v).to_array(), exp(v).to_array());
+            let v = f32x8::splat((x * SMALL_ANGLE) as f32);
+            prop_assert_eq!(sin_cos_of_small(v).0.to_array(), sin_cos(v).0.to_array());
+            prop_assert_eq!(sin_cos_of_small(v).1.to_array(), sin_cos(v).1.to_array());
         }
     }
 
