@@ -6,6 +6,7 @@ mod observe;
 mod pattern;
 mod plot;
 mod scene;
+mod scene_from_map;
 mod trace;
 mod validate;
 mod version;

@@ -8,6 +8,7 @@ use magnetar_scene::{Face, Layer, Scene, Slab};
 use serde_json::{Value, json};
 
 use super::material::library;
+use super::scene_from_map;
 use crate::args::parse_frequency_ghz;
 
 /// Flags of `magnetar scene`.
@@ -17,7 +18,8 @@ Examples:
   magnetar scene list
   magnetar scene show lab_middle
   magnetar scene show lab --toml > my_room.toml
-  magnetar scene check my_room.toml --materials my_materials.toml")]
+  magnetar scene check my_room.toml --materials my_materials.toml
+  magnetar scene from-map lab_map.yaml --out my_room.toml")]
 pub struct Args {
     #[command(subcommand)]
     action: Action,
@@ -55,6 +57,8 @@ enum Action {
         #[command(flatten)]
         world: World,
     },
+    /// Fit a room to a robot's occupancy map (ROS map_server) and write it as a scene.
+    FromMap(scene_from_map::Args),
 }
 
 /// What a scene is resolved with.
@@ -74,6 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Action::List { json } => list(*json),
         Action::Show { scene, json, toml, world } => show(scene, *json, *toml, world),
         Action::Check { scenes, json, world } => check(scenes, *json, world),
+        Action::FromMap(args) => scene_from_map::run(args),
     }
 }
 

@@ -1,0 +1,90 @@
+//! `magnetar scene from-map` on maps drawn here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cli;
+
+/// Draws a 6 x 4 m room, turned, with a desk inside and a door in one wall, as a binary PGM and its YAML.
+fn draw_map(dir: &Path, yaw: f64) -> PathBuf {
+    let (side, resolution) = (220usize, 0.05);
+    let mut pixels = Vec::with_capacity(side * side);
+    for row in (0..side).rev() {
+        for column in 0..side {
+            let (u, v) = (column as f64 * resolution - 5.5, row as f64 * resolution - 5.5);
+            let (x, y) = (yaw.cos() * u + yaw.sin() * v, yaw.cos() * v - yaw.sin() * u);
+            let (dx, dy) = (x.abs() - 3.0, y.abs() - 2.0);
+            let desk = (0.5..1.5).contains(&x) && (-1.0..-0.4).contains(&y);
+            let door = (-2.0..-1.1).contains(&x) && y > 0.0;
+            pixels.push(match (dx.max(dy), desk) {
+                (d, false) if d < 0.0 => 254u8,
+                (d, _) if d < 0.1 && !(door && d >= 0.0) => 0,
+                (d, _) if d < 1.0 && door => 254,
+                _ => 205,
+            });
+        }
+    }
+    let mut pgm = format!("P5\n{side} {side}\n255\n").into_bytes();
+    pgm.extend(pixels);
+    fs::write(dir.join("map.pgm"), pgm).unwrap();
+    let yaml = dir.join("map.yaml");
+    fs::write(
+        &yaml,
+        "image: map.pgm\nresolution: 0.05\norigin: [-5.5, -5.5, 0.0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.196\n",
+    )
+    .unwrap();
+    yaml
+}
+
+#[test]
+fn a_drawn_room_becomes_a_scene() {
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = draw_map(dir.path(), 0.35);
+    let out = dir.path().join("room.toml");
+    let (yaml, out) = (yaml.to_str().unwrap(), out.to_str().unwrap());
+    let report: serde_json::Value =
+        serde_json::from_str(&cli::succeed(&["scene", "from-map", yaml, "--out", out, "--wall", "brick", "--json"]))
+            .unwrap();
+    assert!((report["yaw_deg"].as_f64().unwrap() - 0.35f64.to_degrees()).abs() < 0.5, "{report}");
+    for (key, truth) in [("x_min_m", -3.0), ("x_max_m", 3.0), ("y_min_m", -2.0), ("y_max_m", 2.0)] {
+        assert!((report["room"][key].as_f64().unwrap() - truth).abs() < 0.06, "{report}");
+    }
+    assert!(report["residual_m"].as_f64().unwrap() < 0.05);
+    assert!(fs::metadata(dir.path().join("room.png")).unwrap().len() > 500);
+    // What was written is a scene like any other.
+    cli::succeed(&["scene", "check", out]);
+    cli::succeed(&["trace", out, "--tx", "-1,0,1", "--rx", "2,1,1"]);
+}
+
+#[test]
+fn bad_maps_are_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = draw_map(dir.path(), 0.0);
+    let out = dir.path().join("room.toml");
+    let call = |yaml: &Path| cli::fail(&["scene", "from-map", yaml.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    assert!(call(&dir.path().join("absent.yaml")).contains("absent.yaml"));
+    let text = fs::read_to_string(&yaml).unwrap();
+    for (from, to, expected) in [
+        ("0.05", "-0.05", "resolution"),
+        ("origin: [-5.5, -5.5, 0.0]", "origin: [-5.5]", "bad_map.yaml"),
+        ("negate: 0", "colour: 3", "colour"),
+        ("0.65", "0.1", "occupied_thresh"),
+        ("map.pgm", "map.yaml", "map.yaml: "),
+    ] {
+        let bad = dir.path().join("bad_map.yaml");
+        fs::write(&bad, text.replacen(from, to, 1)).unwrap();
+        let message = call(&bad);
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    // Damage the image: cut off, and a size no one has.
+    fs::write(dir.path().join("map.pgm"), b"P5\n220 220\n255\nxx").unwrap();
+    assert!(call(&yaml).contains("map.pgm"));
+    fs::write(dir.path().join("map.pgm"), b"P5\n4000000000 4000000000\n255\n").unwrap();
+    assert!(call(&yaml).contains("map.pgm"));
+    // All free: no walls.
+    let mut empty = b"P5\n50 50\n255\n".to_vec();
+    empty.extend([254u8; 2500]);
+    fs::write(dir.path().join("map.pgm"), empty).unwrap();
+    assert!(call(&yaml).contains("no room found"));
+    assert!(!out.exists(), "a refused map leaves no scene behind");
+}
