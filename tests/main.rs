@@ -4,6 +4,7 @@
 
 mod cli;
 mod devices;
+mod estimate;
 mod from_map;
 mod observe;
 mod scene_files;

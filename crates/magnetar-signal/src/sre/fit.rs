@@ -66,6 +66,8 @@ pub(super) struct Fit {
     /// Cholesky factor of the delays' information matrix.
     information: [f64x2; PACKED],
     step: [f64x2; MAX_PATHS],
+    /// Rows of `V = G^(-1/2) D'`, with `D'` the slopes of the kernels.
+    slopes: [[f64x2; MAX_PATHS]; MAX_PATHS],
 }
 
 impl Fit {
@@ -83,6 +85,7 @@ impl Fit {
             explained: 0.0,
             information: [ZERO; PACKED],
             step: [ZERO; MAX_PATHS],
+            slopes: [[ZERO; MAX_PATHS]; MAX_PATHS],
         }
     }
 
@@ -182,8 +185,6 @@ impl Fit {
         let n = self.count;
         let (bend_peak, tiny) = (f64x2::splat(model.dirichlet.peak.1), f64x2::splat(1e-300));
         let mut gradient = [ZERO; MAX_PATHS];
-        // Rows of V = G^(-1/2) D', with D' the slopes of the kernels.
-        let mut slopes = [[ZERO; MAX_PATHS]; MAX_PATHS];
         for i in 0..n {
             let mut residual = self.transforms[i][1];
             for j in 0..n {
@@ -192,13 +193,13 @@ impl Fit {
                 residual.im -= self.gains[j].im * slope;
                 let mut v = slope;
                 for k in 0..j {
-                    v -= self.factor[at(j, k)] * slopes[i][k];
+                    v -= self.factor[at(j, k)] * self.slopes[i][k];
                 }
-                slopes[i][j] = v * self.factor[at(j, j)];
+                self.slopes[i][j] = v * self.factor[at(j, j)];
             }
             gradient[i] = self.gains[i].re * residual.re + self.gains[i].im * residual.im;
         }
-        let (gains, kernels) = (&self.gains, &self.kernels);
+        let (gains, kernels, slopes) = (&self.gains, &self.kernels, &self.slopes);
         let regular = cholesky(n, &mut self.information, |i, j| {
             let mut dot = ZERO;
             for k in 0..n {
@@ -298,12 +299,12 @@ impl Fit {
 
     /// Gauss-Newton steps on all delays, each kept only if the residual falls, until a step promises less than
     /// `tolerance` (in units of the noise variance) or `rounds` are done. Needs a valid [`Self::evaluate`] before.
-    #[inline(always)]
-    pub fn refine(&mut self, model: &Model, spectrum: &Spectrum, tolerance: f64, rounds: usize) {
-        for _ in 0..rounds {
+    /// Returns the number of steps kept.
+    pub fn refine(&mut self, model: &Model, spectrum: &Spectrum, tolerance: f64, rounds: usize) -> usize {
+        for round in 0..rounds {
             let promise = self.direction(model);
             if promise.is_nan() || promise <= tolerance {
-                return;
+                return round;
             }
             let before = self.explained;
             let mut scale = 1.0;
@@ -313,13 +314,14 @@ impl Fit {
                 if halvings == 6 {
                     self.advance(model, spectrum, -scale);
                     self.evaluate(model);
-                    return;
+                    return round;
                 }
                 halvings += 1;
                 self.advance(model, spectrum, -0.5 * scale);
                 scale *= 0.5;
             }
         }
+        rounds
     }
 
     /// The highest residual energy (both channels at one delay) near grid point `q`, starting at `t` grid steps from
@@ -365,10 +367,14 @@ impl Fit {
         residual
     }
 
-    /// Variance of each delay of component `i` for unit noise variance, grid steps squared: the Cramer-Rao bound at
-    /// the estimate, with all gains and all other delays unknown. Needs a valid [`Self::evaluate`] before.
-    pub fn delay_variance(&mut self, model: &Model, i: usize) -> [f64; 2] {
+    /// Prepares [`Self::delay_variance`].
+    pub fn inform(&mut self, model: &Model) {
         self.direction(model);
+    }
+
+    /// Variance of each delay of component `i` for unit noise variance, grid steps squared: the Cramer-Rao bound at
+    /// the estimate, with all gains and all other delays unknown. Valid after [`Self::inform`].
+    pub fn delay_variance(&self, i: usize) -> [f64; 2] {
         let mut column = [ZERO; MAX_PATHS];
         column[i] = f64x2::splat(1.0);
         solve(self.count, &self.information, &mut column);

@@ -18,6 +18,9 @@ mod options;
 mod spectrum;
 mod threshold;
 
+#[cfg(test)]
+mod tests;
+
 use num_complex::Complex;
 
 pub use estimate::{Component, Estimate};
@@ -34,6 +37,18 @@ use spectrum::{Atom, Grid, Spectrum};
 const DYNAMIC_RANGE: f64 = 1e-12;
 /// Largest energy of a block in units of the noise variance; squares of transforms must fit single precision.
 const MAX_ENERGY: f64 = 1e28;
+
+/// Refinement ends when the next step promises a fall of the residual energy below this many noise variances: while
+/// more components are to come, before a detection that is not clear, and at the end. A step that promises `x` moves a
+/// delay by about `sqrt(2 x)` of its standard deviation.
+const UNDERWAY: f64 = 0.5;
+const SETTLED: f64 = 0.01;
+const FINAL: f64 = 1e-3;
+/// Most steps of one refinement, and of one that others will follow.
+const ROUNDS: usize = 20;
+const UNDERWAY_ROUNDS: usize = 4;
+/// A peak this many times above the threshold is no leftover of an unfinished refinement.
+const CLEAR: f64 = 4.0;
 
 /// An observation that cannot be estimated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -163,6 +178,7 @@ impl Sre {
             Method::Refined => self.refined(workspace),
             Method::Greedy => self.greedy(workspace),
         }
+        workspace.fit.inform(&self.model);
         self.report(variance.sqrt(), workspace);
         Ok(&workspace.estimate)
     }
@@ -170,8 +186,17 @@ impl Sre {
     /// Detects and refines until the residual looks like noise.
     fn refined(&self, workspace: &mut Workspace) {
         let mut threshold = self.threshold;
+        let mut settled = true;
         while workspace.fit.count < self.options.max_paths {
             let Some((q, t, energy)) = self.detect(threshold, workspace) else { break };
+            if !settled && energy < CLEAR * threshold {
+                // What is left of an unfinished refinement must not decide: finish it and look again.
+                settled = true;
+                let Workspace { fit, spectrum, .. } = &mut *workspace;
+                if fit.refine(&self.model, spectrum, SETTLED, ROUNDS) > 0 {
+                    continue;
+                }
+            }
             if workspace.fit.count == 0 {
                 threshold = threshold.max(DYNAMIC_RANGE * energy);
             }
@@ -183,11 +208,12 @@ impl Sre {
                 fit.evaluate(&self.model);
                 break;
             }
-            fit.refine(&self.model, spectrum, 0.01, 12);
+            settled = false;
+            fit.refine(&self.model, spectrum, UNDERWAY, UNDERWAY_ROUNDS);
             self.fill_gaps(workspace);
         }
         let Workspace { fit, spectrum, .. } = &mut *workspace;
-        fit.refine(&self.model, spectrum, 1e-5, 20);
+        fit.refine(&self.model, spectrum, FINAL, ROUNDS);
     }
 
     /// Components on the grid, gains by joint least squares, nothing moved.
@@ -291,7 +317,7 @@ impl Sre {
     fn report(&self, sigma: f64, workspace: &mut Workspace) {
         let Workspace { fit, estimate, .. } = workspace;
         for i in 0..fit.count {
-            let variance = fit.delay_variance(&self.model, i);
+            let variance = fit.delay_variance(i);
             estimate.components.push(self.reporter.component(&fit.atom(i), variance, sigma));
         }
         estimate.components.sort_unstable_by(|a, b| {

@@ -9,8 +9,10 @@ use rustfft::{Fft, FftPlanner};
 
 use super::interpolate::{Interpolator, LocalTransform, REACH};
 
-/// Grid points worked on at a time; all their intermediate values stay in registers and first-level cache.
-const CHUNK: usize = 32;
+/// Grid points worked on at a time, few enough for all their intermediate values to stay in registers.
+const CHUNK: usize = 16;
+/// The kernels' numerators repeat after this many grid points, for every oversampling there is.
+const PERIOD: usize = 32;
 
 /// The plan of one transform: `bins` bins on `oversampling * bins` delays.
 pub(super) struct Grid {
@@ -25,6 +27,8 @@ pub(super) struct Grid {
     /// `sin` and `cos` of `pi p / len` for `p` in `-len..len`, padded to whole chunks.
     sine: Vec<f32>,
     cosine: Vec<f32>,
+    /// `(sin, cos)` of `pi p / oversampling`, one period.
+    full: [(f64, f64); PERIOD],
     interpolator: Interpolator,
 }
 
@@ -37,6 +41,7 @@ pub(super) struct Spectrum {
     im: [Vec<f32>; 2],
     /// Residual energy on the grid, both channels together, padded to whole chunks.
     pub energy: Vec<f32>,
+    prepared: Vec<[GridAtom; 2]>,
 }
 
 /// An atom to subtract: its delay in grid steps and its complex gain, in each channel.
@@ -53,6 +58,8 @@ pub(super) struct Atom {
 struct GridAtom {
     /// Index of `p = 0` minus the nearest grid point, into the tables.
     start: usize,
+    /// Numerator of the kernel at grid points `0..PERIOD`; a chunk may start at either half.
+    numerator: [f32; PERIOD],
     cos_half: f32,
     sin_half: f32,
     re: f32,
@@ -80,6 +87,7 @@ impl Grid {
             centring,
             sine: (0..2 * len + CHUNK).map(|i| angle(i).sin() as f32).collect(),
             cosine: (0..2 * len + CHUNK).map(|i| angle(i).cos() as f32).collect(),
+            full: std::array::from_fn(|p| (PI * p as f64 / oversampling as f64).sin_cos()),
             interpolator: Interpolator::new(oversampling),
         }
     }
@@ -94,6 +102,7 @@ impl Grid {
             re: padded(),
             im: padded(),
             energy: vec![0.0; self.len.next_multiple_of(CHUNK)],
+            prepared: Vec::with_capacity(super::MAX_PATHS),
         }
     }
 
@@ -165,23 +174,18 @@ impl Grid {
 
     #[inline(always)]
     fn residual_energy_plain(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
-        let mut prepared = [[(GridAtom::NONE, [0.0_f32; CHUNK]); 2]; super::MAX_PATHS];
-        let prepared = &mut prepared[..atoms.len().min(super::MAX_PATHS)];
-        for (slot, atom) in prepared.iter_mut().zip(atoms) {
-            for m in 0..2 {
-                slot[m] = self.prepare(atom.delay[m], atom.gain[m]);
-            }
-        }
-        for (chunk, energy) in spectrum.energy.chunks_exact_mut(CHUNK).enumerate() {
+        let Spectrum { re, im, energy, prepared, .. } = spectrum;
+        prepared.clear();
+        prepared.extend(atoms.iter().map(|atom| [0, 1].map(|m| self.prepare(atom.delay[m], atom.gain[m]))));
+        for (chunk, energy) in energy.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
             let q = chunk * CHUNK;
             let mut sum = [0.0_f32; CHUNK];
             for m in 0..2 {
-                let mut re: [f32; CHUNK] = std::array::from_fn(|i| spectrum.re[m][REACH + q + i]);
-                let mut im: [f32; CHUNK] = std::array::from_fn(|i| spectrum.im[m][REACH + q + i]);
-                for slot in prepared.iter() {
-                    let (atom, numerator) = &slot[m];
-                    let sine = &self.sine[atom.start + q..][..CHUNK];
-                    let cosine = &self.cosine[atom.start + q..][..CHUNK];
+                let (mut re, mut im) = (window(&re[m], REACH + q), window(&im[m], REACH + q));
+                for atom in prepared.iter() {
+                    let atom = &atom[m];
+                    let numerator = window(&atom.numerator, q % PERIOD);
+                    let (sine, cosine) = (window(&self.sine, atom.start + q), window(&self.cosine, atom.start + q));
                     for i in 0..CHUNK {
                         let kernel = numerator[i] / (sine[i] * atom.cos_half - cosine[i] * atom.sin_half);
                         re[i] -= kernel * atom.re;
@@ -192,15 +196,14 @@ impl Grid {
                     sum[i] += re[i] * re[i] + im[i] * im[i];
                 }
             }
-            energy.copy_from_slice(&sum);
+            *energy = sum;
         }
-        let len = self.len;
-        spectrum.energy[len..].fill(0.0);
+        energy[self.len..].fill(0.0);
     }
 
     /// The kernel `sin(pi p / oversampling) / sin(pi p / len)` of an atom, as constants about its nearest grid point.
-    /// Its numerator repeats every two cells, so that one chunk of it serves the whole grid.
-    fn prepare(&self, delay: f64, gain: Complex<f64>) -> (GridAtom, [f32; CHUNK]) {
+    /// Its numerator repeats every two cells, so that a few values of it serve the whole grid.
+    fn prepare(&self, delay: f64, gain: Complex<f64>) -> GridAtom {
         use std::f64::consts::PI;
         let nearest = (delay.round() as usize).min(self.len);
         let mut rest = delay - nearest as f64;
@@ -209,17 +212,26 @@ impl Grid {
             rest = 1e-9;
         }
         let (sin_half, cos_half) = (PI * rest / self.len as f64).sin_cos();
-        let period = 2 * self.oversampling;
-        let numerator = std::array::from_fn(|i| {
-            let p = (i + period * self.len - nearest) % period;
-            (PI * (p as f64 - rest) / self.oversampling as f64).sin() as f32
-        });
-        let (re, im) = (gain.re as f32, gain.im as f32);
-        let atom = GridAtom { start: self.len - nearest, cos_half: cos_half as f32, sin_half: sin_half as f32, re, im };
-        (atom, numerator)
+        let (sin_full, cos_full) = (PI * rest / self.oversampling as f64).sin_cos();
+        let mut numerator = [0.0; PERIOD];
+        let shift = PERIOD - nearest % PERIOD;
+        for (i, x) in numerator.iter_mut().enumerate() {
+            let (s, c) = self.full[(i + shift) % PERIOD];
+            *x = (s * cos_full - c * sin_full) as f32;
+        }
+        GridAtom {
+            start: self.len - nearest,
+            numerator,
+            cos_half: cos_half as f32,
+            sin_half: sin_half as f32,
+            re: gain.re as f32,
+            im: gain.im as f32,
+        }
     }
 }
 
-impl GridAtom {
-    const NONE: Self = Self { start: 0, cos_half: 1.0, sin_half: 0.0, re: 0.0, im: 0.0 };
+/// The chunk of `x` that starts at `i`; the tables are long enough for every chunk of the grid.
+#[inline(always)]
+fn window(x: &[f32], i: usize) -> [f32; CHUNK] {
+    x[i..].first_chunk().copied().unwrap_or([0.0; CHUNK])
 }

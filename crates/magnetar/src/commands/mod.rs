@@ -1,6 +1,7 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
 mod devices;
+mod estimate;
 mod material;
 mod observe;
 mod pattern;
@@ -31,6 +32,8 @@ pub enum Command {
     Plot(plot::Args),
     /// List, show and check scenes.
     Scene(scene::Args),
+    /// Estimate the arrivals in observations.
+    Estimate(estimate::Args),
     /// Print the paths between two devices in a scene.
     Trace(trace::Args),
     /// Compare the tracer with exports of Sionna RT.
@@ -50,6 +53,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Pattern(args) => pattern::run(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Scene(args) => scene::run(&args),
+        Command::Estimate(args) => estimate::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Version(args) => version::run(&args),

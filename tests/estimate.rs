@@ -1,0 +1,133 @@
+//! `magnetar estimate`.
+
+use std::f64::consts::TAU;
+use std::path::Path;
+
+use magnetar_signal::npy::write_npy;
+use num_complex::{Complex32, Complex64};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use rand_distr::StandardNormal;
+
+use crate::cli;
+
+/// `count` noisy observations of paths given as (delay in ns, AoA in degrees, SNR per bin in dB), by the definition.
+fn observations(paths: &[(f64, f64, f64)], count: usize) -> Vec<Complex32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut normal = || rng.sample::<f64, _>(StandardNormal) * 0.5f64.sqrt();
+    let mut all = Vec::new();
+    for _ in 0..count {
+        for k in 0..512 {
+            for y in [-0.013, 0.013] {
+                let mut x = Complex64::new(normal(), normal());
+                for &(delay_ns, aoa_deg, snr_db) in paths {
+                    let shift = -y * aoa_deg.to_radians().sin() / 299_792_458.0;
+                    let turns = (f64::from(k) - 256.0) * 0.96e6 * (delay_ns * 1e-9 + shift) + 10e9 * shift;
+                    x += Complex64::from_polar(10f64.powf(snr_db / 20.0), -TAU * turns);
+                }
+                all.push(Complex32::new(x.re as f32, x.im as f32));
+            }
+        }
+    }
+    all
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn components_come_out_in_every_format() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let paths = [(30.0, 10.0, 20.0), (45.0, -20.0, 14.0), (80.0, 5.0, 10.0)];
+    let input = file("obs.npy");
+    write_npy(&input, &[3, 512, 2], &observations(&paths, 3)).unwrap();
+
+    let csv = file("est.csv");
+    cli::succeed(&["estimate", text(&input), "--out", text(&csv), "--all", "--p-fa", "1e-6"]);
+    let table = std::fs::read_to_string(&csv).unwrap();
+    let mut lines = table.lines();
+    assert_eq!(lines.next(), Some("observation,rank,aoa_rad,phase_rad,delay_s,raw_snr_db,snr_db"));
+    let rows: Vec<Vec<f64>> = lines.map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
+    assert_eq!(rows.len(), 9);
+    for (i, row) in rows.iter().enumerate() {
+        let (delay_ns, aoa_deg, snr_db) = paths[i % 3];
+        assert_eq!((row[0], row[1]), ((i / 3) as f64, (i % 3) as f64));
+        assert!((row[2].to_degrees() - aoa_deg).abs() < 1.0 && (row[4] * 1e9 - delay_ns).abs() < 0.1, "{row:?}");
+        assert!((row[5] - snr_db).abs() < 0.6 && (row[6] - row[5] - 18.89).abs() < 1e-9, "{row:?}");
+    }
+
+    // The two strongest only, unless asked for more; wideband tables tell their confidence.
+    let json = file("est.jsonl");
+    cli::succeed(&["estimate", text(&input), "--out", text(&json), "--aoa-mode", "wideband"]);
+    let table = std::fs::read_to_string(&json).unwrap();
+    let rows: Vec<serde_json::Value> = table.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(rows.len(), 6);
+    assert!(rows.iter().all(|r| r["alias_confidence"].as_f64().unwrap() > 0.9 && r["rank"].as_u64().unwrap() < 2));
+
+    let parquet = file("est.parquet");
+    cli::succeed(&["estimate", text(&input), "--out", text(&parquet), "--keep", "1"]);
+    assert_eq!(&std::fs::read(&parquet).unwrap()[..4], b"PAR1");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 4, "no temporary file stays behind");
+}
+
+#[test]
+fn one_observation_needs_no_first_dimension_and_threads_do_not_matter() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let block = observations(&[(30.0, 10.0, 20.0)], 1);
+    let wide: Vec<Complex64> = block.iter().map(|z| Complex64::new(z.re.into(), z.im.into())).collect();
+    write_npy(&file("a.npy"), &[512, 2], &block).unwrap();
+    write_npy(&file("b.npy"), &[1, 512, 2], &wide).unwrap();
+    let mut tables = Vec::new();
+    for (input, threads) in [("a.npy", "1"), ("b.npy", "3")] {
+        let (input, out) = (file(input), file("out.csv"));
+        let mut command = cli::magnetar(&["estimate", text(&input), "--out", text(&out)]);
+        assert!(command.env("RAYON_NUM_THREADS", threads).output().unwrap().status.success());
+        tables.push(std::fs::read_to_string(&out).unwrap());
+    }
+    assert_eq!(tables[0], tables[1]);
+}
+
+#[test]
+fn bad_input_is_refused_and_leaves_no_output() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let zero = Complex32::new(0.0, 0.0);
+    let out = file("out.csv");
+    let refused = |input: &Path, more: &[&str], expected: &str| {
+        let mut args = vec!["estimate", text(input), "--out", text(&out)];
+        args.extend(more);
+        let error = cli::fail(&args);
+        assert!(error.contains(expected), "{error} lacks {expected}");
+        assert!(!out.exists());
+    };
+    let input = file("a.npy");
+    refused(&input, &[], "a.npy");
+    std::fs::write(&input, b"").unwrap();
+    refused(&input, &[], "NUMPY");
+    write_npy(&input, &[0, 512, 2], &[] as &[Complex32]).unwrap();
+    refused(&input, &[], "no observations");
+    write_npy(&input, &[4, 2, 512], &vec![zero; 4096]).unwrap();
+    refused(&input, &[], "[n, bins, 2]");
+    write_npy(&input, &[512, 2], &vec![0f32; 1024]).unwrap();
+    refused(&input, &[], "complex64");
+    write_npy(&input, &[3, 2], &[zero; 6]).unwrap();
+    refused(&input, &[], "band.bins");
+    let mut block = vec![zero; 2048];
+    block[1024 + 7] = Complex32::new(f32::NAN, 0.0);
+    write_npy(&input, &[2, 512, 2], &block).unwrap();
+    refused(&input, &[], "observation 1");
+    refused(&input, &["--p-fa", "2"], "sre.p_fa");
+    refused(&input, &["--inactive-bins", "9-3"], "9-3");
+    refused(&input, &["--inactive-bins", "600"], "sre.inactive_bins");
+    refused(&file("a.txt"), &[], ".npy or .parquet");
+    refused(&file("a.parquet"), &[], "a.parquet");
+    let error = cli::fail(&["estimate", text(&input), "--out", text(&file("out.xlsx"))]);
+    assert!(error.contains(".parquet, .jsonl or .csv"));
+
+    write_npy(&input, &[1, 512, 2], &vec![zero; 1024]).unwrap();
+    cli::succeed(&["estimate", text(&input), "--out", text(&out)]);
+    assert_eq!(std::fs::read_to_string(&out).unwrap().lines().count(), 1, "silence has no components");
+}
