@@ -136,7 +136,7 @@ impl CsiReader {
             return Err(CsiError::Null { file: self.file.clone(), row: self.read + row as u64 });
         }
         let width = self.bins * PER_BIN;
-        let start = list.value_offset(0).max(0) as usize;
+        let start = list.value_offset_at(0);
         let range = start..start + list.len() * width;
         let pair = |x: [f32; PER_BIN]| [Complex32::new(x[0], x[1]), Complex32::new(x[2], x[3])];
         let values = list.values().as_any();
