@@ -1,7 +1,48 @@
 //! Recipes, draws, records, Parquet shards, manifests and their verification.
+//!
+//! A row is a pure function of (recipe, seed, split, index): the same bits for any thread count, shard size, order or
+//! resumption.
 
+mod card;
 mod component_writer;
 mod csi_reader;
+mod dataset;
+mod decode;
+mod draw;
+mod error;
+mod generate;
+mod generator;
+mod histogram;
+mod job;
+mod manifest;
+mod merge;
+mod placement;
+pub mod recipe;
+mod record;
+mod rows;
+mod schema;
+mod shard;
+pub mod stats;
+mod stream;
+mod verify;
+
+#[cfg(test)]
+mod tests;
 
 pub use component_writer::{ComponentWriter, ComponentWriterError};
 pub use csi_reader::{CsiError, CsiReader};
+pub use dataset::{Columns, Dataset, Records};
+pub use draw::{Board, DrawError, Drawer, Layout};
+pub use error::Error;
+pub use generate::{Estimate, Summary};
+pub use generator::{Generator, RowGenerator, generate_record};
+pub use histogram::Histogram;
+pub use job::{Job, Plan, Slice};
+pub use manifest::{MANIFEST, Manifest, ShardInfo, SplitManifest, shard_name};
+pub use merge::{Merged, merge};
+pub use placement::Region;
+pub use recipe::{Recipe, RecipeError};
+pub use record::{Arrival, Materials, Record, RecordPath, surface_from_name, surface_name};
+pub use schema::{SCHEMA_VERSION, Shape};
+pub use stream::{Purpose, Streams};
+pub use verify::{Verification, VerifyOptions, verify};

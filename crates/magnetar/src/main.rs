@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -2,14 +2,19 @@
 
 mod devices;
 mod estimate;
+mod generate;
 mod material;
+mod merge;
 mod observe;
 mod pattern;
 mod plot;
+mod recipe;
 mod scene;
 mod scene_from_map;
+mod stats;
 mod trace;
 mod validate;
+mod verify;
 mod version;
 mod view;
 
@@ -22,22 +27,32 @@ use clap::Subcommand;
 pub enum Command {
     /// Show the GPUs, their drivers and which kernels load.
     Devices(devices::Args),
-    /// Simulate what the receiver measures on one link, as a NumPy file.
-    Observe(observe::Args),
+    /// Make a dataset: the paper's corpora, or those of a recipe.
+    Generate(generate::Args),
     /// List and show building materials.
     Material(material::Args),
+    /// Put slices of a dataset together.
+    Merge(merge::Args),
+    /// Simulate what the receiver measures on one link, as a NumPy file.
+    Observe(observe::Args),
     /// List, show and check antenna patterns.
     Pattern(pattern::Args),
     /// Draw a room, an antenna pattern or a posterior as SVG or PNG.
     Plot(plot::Args),
+    /// Show or check a recipe.
+    Recipe(recipe::Args),
     /// List, show and check scenes.
     Scene(scene::Args),
     /// Estimate the arrivals in observations.
     Estimate(estimate::Args),
+    /// Print what a dataset looks like.
+    Stats(stats::Args),
     /// Print the paths between two devices in a scene.
     Trace(trace::Args),
     /// Compare the tracer with exports of Sionna RT.
     Validate(validate::Args),
+    /// Check a dataset: hashes, counts, schema, ranges, rows made again.
+    Verify(verify::Args),
     /// Print the version as one JSON object.
     Version(version::Args),
     /// Look at a room and its paths in the browser, and move things.
@@ -48,14 +63,19 @@ pub enum Command {
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Devices(args) => devices::run(&args),
-        Command::Observe(args) => observe::run(&args),
+        Command::Generate(args) => generate::run(&args),
         Command::Material(args) => material::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Observe(args) => observe::run(&args),
         Command::Pattern(args) => pattern::run(&args),
         Command::Plot(args) => plot::run(&args),
+        Command::Recipe(args) => recipe::run(&args),
         Command::Scene(args) => scene::run(&args),
         Command::Estimate(args) => estimate::run(&args),
+        Command::Stats(args) => stats::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Version(args) => version::run(&args),
         Command::View(args) => view::run(&args),
     }

@@ -1,0 +1,84 @@
+//! The dataset card: what is in the folder, for people and for Hugging Face.
+
+use std::fmt::Write;
+
+use arrow::datatypes::{DataType, Field};
+use magnetar_scene::AntennaPattern;
+
+use crate::manifest::Manifest;
+use crate::recipe::Csi;
+
+/// The card as Markdown, with the YAML head that Hugging Face reads.
+pub(crate) fn card(manifest: &Manifest) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write_card(&mut text, manifest);
+    text
+}
+
+fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
+    let recipe = &manifest.recipe;
+    writeln!(text, "---\npretty_name: magnetar {}\nconfigs:\n- config_name: default\n  data_files:", recipe.name)?;
+    for name in manifest.splits.keys() {
+        writeln!(text, "  - split: {name}\n    path: {name}/*.parquet")?;
+    }
+    writeln!(text, "---\n\n# magnetar dataset: {}\n\n{}\n", recipe.name, recipe.description)?;
+    writeln!(
+        text,
+        "Simulated data. Made by magnetar {} (backend {}, schema {}) from seed {} and the recipe in `manifest.json`\n\
+         (hash `{}`). Every row is a function of recipe, seed, split and index alone; `magnetar verify` checks it.\n",
+        manifest.version, manifest.backend, manifest.schema_version, manifest.seed, manifest.recipe_hash
+    )?;
+    let antennas = &recipe.antennas;
+    let mut patterns = vec![&antennas.tx_pattern, &antennas.rx_patterns[0], &antennas.rx_patterns[1]];
+    patterns.sort_unstable();
+    patterns.dedup();
+    for name in patterns {
+        let synthetic = AntennaPattern::load(name).is_ok_and(|pattern| pattern.info().synthetic);
+        let kind = if synthetic { " **is synthetic**: it was made up, not measured" } else { "" };
+        writeln!(text, "- Antenna pattern `{name}`{kind}.")?;
+    }
+    writeln!(text, "- Rooms, materials, link scale, RF chain and noise are simulated as the recipe says.\n")?;
+    writeln!(text, "## Splits\n\n| split | rows | of | rows of a set | shards |\n|---|---|---|---|---|")?;
+    for (name, split) in &manifest.splits {
+        let (present, shards) = (split.present_rows(), split.shards.len());
+        writeln!(text, "| {name} | {present} | {} | {} | {shards} |", split.rows, split.views)?;
+    }
+    writeln!(
+        text,
+        "\nA set with a board is found by `board IS NOT NULL`. Units are SI, angles are radians. Global frame: z up,\n\
+         headings counter-clockwise from +x. RX-local angles are zero at boresight and positive to the left.\n"
+    )?;
+    writeln!(text, "## Columns\n\n| column | type | unit | frame | meaning |\n|---|---|---|---|---|")?;
+    for field in manifest.shape().schema().fields() {
+        write_field(text, "", field)?;
+    }
+    if recipe.store.csi != Csi::None {
+        writeln!(
+            text,
+            "\n`csi` is an `arrow.fixed_shape_tensor` of shape [{}, 2, 2]: bin, channel, (re, im). In numpy:\n\
+             `np.stack(column).reshape(-1, {}, 2, 2).view(np.complex64)[..., 0]` for f32.",
+            recipe.band.bins, recipe.band.bins
+        )?;
+    }
+    Ok(())
+}
+
+fn write_field(text: &mut String, prefix: &str, field: &Field) -> std::fmt::Result {
+    let name = format!("{prefix}{}", field.name());
+    let about = |key: &str| field.metadata().get(key).map_or("", String::as_str);
+    let (kind, inner) = match field.data_type() {
+        DataType::Struct(fields) => ("struct".to_owned(), Some(fields)),
+        DataType::List(item) => match item.data_type() {
+            DataType::Struct(fields) => ("list of struct".to_owned(), Some(fields)),
+            other => (format!("list of {other}"), None),
+        },
+        DataType::FixedSizeList(item, n) => (format!("{} x {n}", item.data_type()), None),
+        other => (other.to_string(), None),
+    };
+    writeln!(text, "| `{name}` | {kind} | {} | {} | {} |", about("unit"), about("frame"), about("description"))?;
+    for child in inner.into_iter().flatten() {
+        write_field(text, &format!("{name}."), child)?;
+    }
+    Ok(())
+}

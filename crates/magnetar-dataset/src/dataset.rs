@@ -1,0 +1,275 @@
+//! Reading a dataset: whole splits in bounded memory, or single rows.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
+};
+use parquet::file::metadata::PageIndexPolicy;
+
+use crate::decode;
+use crate::error::Error;
+use crate::manifest::{Manifest, ShardInfo, SplitManifest};
+use crate::recipe::Recipe;
+use crate::record::Record;
+use crate::schema::Shape;
+use crate::shard::{ShardPlan, key_values, parquet_error};
+
+/// Rows decoded at a time.
+const BATCH_ROWS: usize = 256;
+
+/// What to read of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// All columns.
+    All,
+    /// All but the observation, which is nine tenths of a row.
+    WithoutCsi,
+}
+
+/// A dataset on disk.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    folder: PathBuf,
+    manifest: Manifest,
+}
+
+impl Dataset {
+    /// Opens a dataset by its folder.
+    ///
+    /// # Errors
+    /// If its manifest is missing or wrong. Shards are checked when they are read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, Error> {
+        let folder = folder.as_ref().to_owned();
+        if !folder.join(crate::manifest::MANIFEST).exists() {
+            let problem = "no manifest.json here; give the folder that magnetar generate wrote";
+            return Err(Error::invalid(&folder, problem));
+        }
+        let manifest = Manifest::read(&folder)?;
+        Ok(Self { folder, manifest })
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Its manifest.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Its recipe.
+    #[must_use]
+    pub fn recipe(&self) -> &Recipe {
+        &self.manifest.recipe
+    }
+
+    /// A split's part of the manifest.
+    ///
+    /// # Errors
+    /// Names the splits there are if it is none of them.
+    pub fn split(&self, name: &str) -> Result<&SplitManifest, Error> {
+        self.manifest.splits.get(name).ok_or_else(|| {
+            let known: Vec<_> = self.manifest.splits.keys().map(String::as_str).collect();
+            Error::invalid(&self.folder, format!("no split {name:?} here; there is {}", known.join(", ")))
+        })
+    }
+
+    /// All rows of a split that are there, in index order, a few hundred in memory at a time. After an error the
+    /// iterator ends.
+    ///
+    /// # Errors
+    /// If there is no such split.
+    pub fn records(&self, split: &str, columns: Columns) -> Result<Records<'_>, Error> {
+        let shards = self.split(split)?.shards.clone();
+        Ok(Records {
+            dataset: self,
+            split: split.to_owned(),
+            columns,
+            shards: shards.into_iter(),
+            reader: None,
+            rows: Vec::new().into_iter(),
+            failed: false,
+        })
+    }
+
+    /// The rows of one shard.
+    pub(crate) fn shard_records(&self, split: &str, shard: &ShardInfo, columns: Columns) -> Result<Records<'_>, Error> {
+        let mut records = self.records(split, columns)?;
+        records.shards = vec![shard.clone()].into_iter();
+        Ok(records)
+    }
+
+    /// One row of a split.
+    ///
+    /// # Errors
+    /// If the row is not there or its shard cannot be read.
+    pub fn read_row(&self, split: &str, index: u64, columns: Columns) -> Result<Record, Error> {
+        let batch = self.read_batch(split, index, 1, columns)?;
+        self.decode(split, index, &batch)?
+            .pop()
+            .ok_or_else(|| Error::invalid(&self.folder, format!("row {index} of split {split} is missing")))
+    }
+
+    /// Up to `rows` rows of one shard from `index` on, as Arrow columns.
+    pub(crate) fn read_batch(
+        &self,
+        split: &str,
+        index: u64,
+        rows: usize,
+        columns: Columns,
+    ) -> Result<RecordBatch, Error> {
+        let shards = &self.split(split)?.shards;
+        let shard = shards
+            .iter()
+            .find(|shard| (shard.start..shard.start + shard.rows).contains(&index))
+            .ok_or_else(|| Error::invalid(&self.folder, format!("split {split} has no row {index}")))?;
+        let path = Manifest::shard_path(&self.folder, split, shard.number);
+        let skip = usize::try_from(index - shard.start).unwrap_or(usize::MAX);
+        let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(rows)]);
+        let mut reader = self
+            .builder(split, shard, columns)?
+            .with_row_selection(selection)
+            .build()
+            .map_err(|e| parquet_error(&path, e))?;
+        match reader.next() {
+            Some(batch) => batch.map_err(|e| Error::invalid(&path, e.to_string())),
+            None => Err(Error::invalid(&path, format!("row {index} is missing"))),
+        }
+    }
+
+    /// A shard's reader, its footer and schema checked.
+    pub(crate) fn builder(
+        &self,
+        split: &str,
+        shard: &ShardInfo,
+        columns: Columns,
+    ) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
+        let path = Manifest::shard_path(&self.folder, split, shard.number);
+        let file = File::open(&path).map_err(Error::io(&path))?;
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+            .map_err(|e| parquet_error(&path, e))?;
+        let plan = ShardPlan { split, number: shard.number, start: shard.start, rows: shard.rows };
+        check_footer(&self.manifest, &plan, &builder).map_err(|problem| Error::invalid(&path, problem))?;
+        let builder = match columns {
+            Columns::All => builder,
+            Columns::WithoutCsi => {
+                let roots = builder.schema().fields().len();
+                let kept = (0..roots).filter(|i| builder.schema().field(*i).name() != "csi");
+                let mask = ProjectionMask::roots(builder.parquet_schema(), kept);
+                builder.with_projection(mask)
+            }
+        };
+        Ok(builder.with_batch_size(BATCH_ROWS))
+    }
+
+    /// Typed rows of a batch that starts at `index`.
+    pub(crate) fn decode(&self, split: &str, index: u64, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
+        decode::records(batch)
+            .map_err(|problem| Error::invalid(&self.folder, format!("split {split} near row {index}: {problem}")))
+    }
+}
+
+/// A shard must say of itself what the manifest says of it.
+fn check_footer(
+    manifest: &Manifest,
+    plan: &ShardPlan<'_>,
+    builder: &ParquetRecordBatchReaderBuilder<File>,
+) -> Result<(), String> {
+    let file = builder.metadata().file_metadata();
+    let empty = Vec::new();
+    let found = file.key_value_metadata().unwrap_or(&empty);
+    for (key, expected) in key_values(manifest, plan).map_err(|e| e.to_string())? {
+        let value = found.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref());
+        if value != Some(expected.as_str()) {
+            let short = |text: &str| text.chars().take(80).collect::<String>();
+            return Err(format!(
+                "a shard of another dataset: {key} is {}, expected {}",
+                value.map_or_else(|| "absent".into(), short),
+                short(&expected)
+            ));
+        }
+    }
+    if u64::try_from(file.num_rows()).ok() != Some(plan.rows) {
+        return Err(format!("{} rows, expected {}", file.num_rows(), plan.rows));
+    }
+    let expected = manifest.shape().schema();
+    if builder.schema().fields() != expected.fields() {
+        return Err("columns differ from this version's; generate the dataset again".into());
+    }
+    Ok(())
+}
+
+/// The rows of a split, in index order.
+pub struct Records<'a> {
+    dataset: &'a Dataset,
+    split: String,
+    columns: Columns,
+    shards: std::vec::IntoIter<ShardInfo>,
+    reader: Option<(ParquetRecordBatchReader, u64)>,
+    rows: std::vec::IntoIter<Record>,
+    failed: bool,
+}
+
+impl Records<'_> {
+    /// Loads more rows; `false` at the end.
+    fn advance(&mut self) -> Result<bool, Error> {
+        loop {
+            if let Some((reader, start)) = &mut self.reader {
+                match reader.next() {
+                    Some(batch) => {
+                        let batch = batch.map_err(|e| {
+                            Error::invalid(self.dataset.folder(), format!("split {} near row {start}: {e}", self.split))
+                        })?;
+                        self.rows = self.dataset.decode(&self.split, *start, &batch)?.into_iter();
+                        *start += batch.num_rows() as u64;
+                        return Ok(true);
+                    }
+                    None => self.reader = None,
+                }
+            }
+            let Some(shard) = self.shards.next() else { return Ok(false) };
+            let path = Manifest::shard_path(self.dataset.folder(), &self.split, shard.number);
+            let builder = self.dataset.builder(&self.split, &shard, self.columns)?;
+            self.reader = Some((builder.build().map_err(|e| parquet_error(&path, e))?, shard.start));
+        }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(record) = self.rows.next() {
+                return Some(Ok(record));
+            }
+            if self.failed {
+                return None;
+            }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.failed = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+impl Shape {
+    /// The shape a recipe asks for.
+    #[must_use]
+    pub fn of(recipe: &Recipe) -> Self {
+        Self { bins: recipe.band.bins, keep: recipe.sre.keep, csi: recipe.store.csi }
+    }
+}

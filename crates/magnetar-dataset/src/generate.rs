@@ -1,0 +1,232 @@
+//! Carrying a job out: shards in parallel, rows in order, memory flat.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indexmap::IndexMap;
+use rayon::prelude::*;
+
+use arrow::array::RecordBatch;
+
+use crate::card;
+use crate::error::Error;
+use crate::generator::{Generator, RowGenerator};
+use crate::job::{Pending, Plan};
+use crate::manifest::{Manifest, ShardInfo, write_whole};
+use crate::rows::Rows;
+use crate::shard::{ShardPlan, ShardWriter};
+
+/// Rows made before they are encoded.
+const CHUNK_ROWS: u64 = 64;
+
+/// The manifest is written this often while shards are made; shards finished since are made again after a crash.
+const MANIFEST_EVERY: Duration = Duration::from_secs(2);
+
+/// What a job did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Rows made.
+    pub rows: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// Wall-clock time.
+    pub elapsed: Duration,
+    /// The manifest at the end.
+    pub manifest: Manifest,
+}
+
+/// A guess at what a job will cost, from a few rows made in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Time on the job's threads.
+    pub duration: Duration,
+}
+
+struct State {
+    manifest: Manifest,
+    written: Instant,
+    bytes: u64,
+}
+
+impl Plan {
+    /// Makes everything ready that can fail, so that a wrong recipe stops before any row is made.
+    fn generators(&self) -> Result<IndexMap<String, Generator>, Error> {
+        let mut generators = IndexMap::new();
+        for name in self.manifest.splits.keys() {
+            generators.insert(name.clone(), Generator::new(&self.job.recipe, self.job.seed, name)?);
+        }
+        Ok(generators)
+    }
+
+    /// Makes a few rows of every split in memory to guess size and time.
+    ///
+    /// # Errors
+    /// If the recipe names something that is not there, or cannot be drawn from.
+    pub fn estimate(&self) -> Result<Estimate, Error> {
+        let generators = self.generators()?;
+        let (mut bytes, mut seconds) = (0.0, 0.0);
+        for (name, rows) in self.rows_by_split() {
+            let sample = rows.min(CHUNK_ROWS);
+            let started = Instant::now();
+            let encoded = encoded_size(&self.manifest, &generators[&name], &name, sample)?;
+            #[allow(clippy::cast_precision_loss, reason = "a guess")]
+            let scale = rows as f64 / sample as f64;
+            #[allow(clippy::cast_precision_loss, reason = "a guess")]
+            {
+                bytes += encoded as f64 * scale;
+            }
+            seconds += started.elapsed().as_secs_f64() * scale;
+        }
+        #[allow(clippy::cast_precision_loss, reason = "a guess")]
+        let threads = self.threads().min(self.shards().max(1)) as f64;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a guess, never negative")]
+        Ok(Estimate { bytes: bytes as u64, duration: Duration::from_secs_f64(seconds / threads) })
+    }
+
+    fn threads(&self) -> usize {
+        match self.job.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+
+    /// Makes the missing shards. `progress` is told of rows as they are made. Stopped at any point, the same job
+    /// started again finishes it.
+    ///
+    /// # Errors
+    /// The first thing that went wrong; what was finished is recorded.
+    pub fn run(self, progress: &(dyn Fn(u64) + Sync)) -> Result<Summary, Error> {
+        let started = Instant::now();
+        let generators = self.generators()?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads())
+            .build()
+            .map_err(|e| Error::Request(format!("cannot start {} threads: {e}", self.threads())))?;
+        let state = Mutex::new(State { manifest: self.manifest.clone(), written: started, bytes: 0 });
+        let stopped = AtomicBool::new(false);
+        let rows = AtomicU64::new(0);
+        let count = |n: u64| {
+            rows.fetch_add(n, Ordering::Relaxed);
+            progress(n);
+        };
+        // With fewer shards than threads the rows of a shard are shared out instead.
+        let by_shard = self.pending.len() >= pool.current_num_threads();
+        let make = |shard: &Pending| -> Result<(), Error> {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let result = self
+                .make_shard(shard, &generators[&shard.split], !by_shard, &count, &stopped)
+                .and_then(|info| info.map_or(Ok(()), |info| self.record(&state, &shard.split, info)));
+            if result.is_err() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            result
+        };
+        let result = pool.install(|| {
+            if by_shard {
+                // One shard at a time a thread, in order, so that a resumed job has a dense beginning.
+                self.pending.par_iter().with_max_len(1).map(make).collect::<Vec<_>>().into_iter().collect()
+            } else {
+                self.pending.iter().try_for_each(make)
+            }
+        });
+        let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let recorded = state.manifest.write(&self.job.out);
+        result.and(recorded)?;
+        let readme = self.job.out.join("README.md");
+        write_whole(&readme, card::card(&state.manifest).as_bytes())?;
+        Ok(Summary {
+            rows: rows.into_inner(),
+            bytes: state.bytes,
+            elapsed: started.elapsed(),
+            manifest: state.manifest,
+        })
+    }
+
+    /// `None` if another thread's failure stopped it.
+    fn make_shard(
+        &self,
+        shard: &Pending,
+        generator: &Generator,
+        share_rows: bool,
+        count: &(dyn Fn(u64) + Sync),
+        stopped: &AtomicBool,
+    ) -> Result<Option<ShardInfo>, Error> {
+        let mut writer = ShardWriter::create(&self.job.out, &self.manifest, shard.plan())?;
+        let end = shard.start + shard.rows;
+        let chunks = |from: u64, n: u64| (0..n).map(move |i| from + i * CHUNK_ROWS).take_while(move |from| *from < end);
+        let mut from = shard.start;
+        let mut rows = generator.rows();
+        while from < end {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            if share_rows {
+                let wave: Vec<u64> = chunks(from, 2 * rayon::current_num_threads() as u64).collect();
+                let batches = wave
+                    .par_iter()
+                    .map_init(
+                        || generator.rows(),
+                        |rows, from| batch(&self.manifest, rows, *from, (from + CHUNK_ROWS).min(end)),
+                    )
+                    .collect::<Result<Vec<_>, Error>>()?;
+                for batch in &batches {
+                    writer.write(batch)?;
+                }
+                let after = wave.last().map_or(end, |last| (last + CHUNK_ROWS).min(end));
+                count(after - from);
+                from = after;
+            } else {
+                let to = (from + CHUNK_ROWS).min(end);
+                writer.write(&batch(&self.manifest, &mut rows, from, to)?)?;
+                count(to - from);
+                from = to;
+            }
+        }
+        writer.finish().map(Some)
+    }
+
+    fn record(&self, state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), Error> {
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.bytes += info.bytes;
+        state.manifest.add(split, info);
+        if state.written.elapsed() >= MANIFEST_EVERY {
+            state.manifest.write(&self.job.out)?;
+            state.written = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+/// Rows `from` to `to` as Arrow columns.
+pub(crate) fn batch(
+    manifest: &Manifest,
+    generator: &mut RowGenerator<'_>,
+    from: u64,
+    to: u64,
+) -> Result<RecordBatch, Error> {
+    let mut rows = Rows::new(manifest.shape(), usize::try_from(to - from).unwrap_or(0));
+    let mut record = None;
+    for index in from..to {
+        match &mut record {
+            None => record = Some(generator.row(index)?),
+            Some(record) => generator.row_into(index, record)?,
+        }
+        if let Some(record) = &record {
+            rows.push(record);
+        }
+    }
+    rows.into_batch().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
+}
+
+/// Bytes that the first rows of a split take when encoded.
+fn encoded_size(manifest: &Manifest, generator: &Generator, split: &str, rows: u64) -> Result<u64, Error> {
+    let plan = ShardPlan { split, number: 0, start: 0, rows };
+    let mut writer = ShardWriter::measuring(manifest, plan)?;
+    writer.write(&batch(manifest, &mut generator.rows(), 0, rows)?)?;
+    Ok(writer.close()?.0.bytes)
+}

@@ -1,0 +1,228 @@
+//! The manifest: what a dataset is and which shards it has.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use magnetar_signal::AtomicFile;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::recipe::{Recipe, differences, is_split_name};
+use crate::schema::{SCHEMA_VERSION, Shape};
+
+/// Name of the manifest in a dataset's folder.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The value of a manifest's `format`.
+const FORMAT: &str = "magnetar-dataset";
+
+/// Which implementation made the rows; rows of different ones agree within rounding, not to the bit.
+const BACKEND: &str = "cpu";
+
+/// A manifest larger than this is not one of ours.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// One Parquet file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardInfo {
+    /// Its number within the split; the file is `part-<number>.parquet`.
+    pub number: u64,
+    /// Index of its first row.
+    pub start: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Size of the file, bytes.
+    pub bytes: u64,
+    /// SHA-256 of the file, hexadecimal.
+    pub sha256: String,
+}
+
+/// The state of one split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SplitManifest {
+    /// Rows when complete.
+    pub rows: u64,
+    /// Rows of a set.
+    pub views: u32,
+    /// The shards there are, by number.
+    pub shards: Vec<ShardInfo>,
+}
+
+/// The manifest of a dataset. It holds no times and no host names: the same dataset has the same bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// `magnetar-dataset`.
+    pub format: String,
+    /// Version of magnetar that made it.
+    pub version: String,
+    /// Version of the columns.
+    pub schema_version: u32,
+    /// What made the rows: `cpu`.
+    pub backend: String,
+    /// The recipe's hash.
+    pub recipe_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// The whole recipe.
+    pub recipe: Recipe,
+    /// The splits there are.
+    pub splits: IndexMap<String, SplitManifest>,
+}
+
+impl SplitManifest {
+    /// Rows that are there.
+    #[must_use]
+    pub fn present_rows(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.rows).sum()
+    }
+
+    /// Whether all rows are there.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.present_rows() == self.rows
+    }
+}
+
+/// File name of a shard.
+#[must_use]
+pub fn shard_name(number: u64) -> String {
+    format!("part-{number:05}.parquet")
+}
+
+impl Manifest {
+    /// A dataset without shards.
+    #[must_use]
+    pub fn new(recipe: &Recipe, seed: u64) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            schema_version: SCHEMA_VERSION,
+            backend: BACKEND.into(),
+            recipe_hash: recipe.hash(),
+            seed,
+            recipe: recipe.clone(),
+            splits: IndexMap::new(),
+        }
+    }
+
+    /// What decides the columns' types.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        Shape::of(&self.recipe)
+    }
+
+    /// Reads and checks a dataset's manifest.
+    ///
+    /// # Errors
+    /// If there is none, or it is not one of ours, or it contradicts itself.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(MANIFEST);
+        let found = fs::metadata(&path).map_err(Error::io(&path))?;
+        if !found.is_file() || found.len() > MAX_BYTES {
+            return Err(Error::invalid(&path, "not a manifest of a magnetar dataset"));
+        }
+        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let manifest: Self = serde_json::from_str(&text)
+            .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a magnetar dataset")))?;
+        manifest.check(&path)?;
+        Ok(manifest)
+    }
+
+    fn check(&self, path: &Path) -> Result<(), Error> {
+        let fail = |problem: String| Err(Error::invalid(path, problem));
+        if self.format != FORMAT {
+            return fail(format!("format is {:?}, expected {FORMAT:?}", self.format));
+        }
+        if self.schema_version != SCHEMA_VERSION {
+            return fail(format!(
+                "schema version {} cannot be read, this is version {SCHEMA_VERSION}; generate it again",
+                self.schema_version
+            ));
+        }
+        let json = serde_json::to_string(&self.recipe).map_err(|e| Error::invalid(path, e.to_string()))?;
+        Recipe::from_json(&json, &path.display().to_string())?;
+        if self.recipe.hash() != self.recipe_hash {
+            return fail("recipe_hash does not belong to the recipe beside it: the manifest was edited".into());
+        }
+        let shard_rows = u64::from(self.recipe.store.shard_rows);
+        for (name, split) in &self.splits {
+            let full = self.recipe.split(name)?.rows();
+            if !is_split_name(name) || split.rows > full {
+                return fail(format!("split {name} has {} rows, more than the recipe's {full}", split.rows));
+            }
+            for (i, shard) in split.shards.iter().enumerate() {
+                let start = shard.number.checked_mul(shard_rows);
+                let expected = start.map_or(0, |start| split.rows.saturating_sub(start).min(shard_rows));
+                if start != Some(shard.start) || shard.rows != expected || shard.rows == 0 {
+                    return fail(format!("split {name}: shard {} has impossible rows", shard.number));
+                }
+                if i > 0 && split.shards[i - 1].number >= shard.number {
+                    return fail(format!("split {name}: shards are not in order at number {}", shard.number));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes it, whole or not at all.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        let path = folder.join(MANIFEST);
+        let mut text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(&path, e.to_string()))?;
+        text.push('\n');
+        write_whole(&path, text.as_bytes())
+    }
+
+    /// How another dataset's recipe, seed or storage differs from this one's; empty if rows and files of both may
+    /// lie in one dataset.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (what, a, b) in [
+            ("version", &self.version, &other.version),
+            ("backend", &self.backend, &other.backend),
+            ("seed", &self.seed.to_string(), &other.seed.to_string()),
+        ] {
+            if a != b {
+                found.push(format!("{what}: {a}, {b}"));
+            }
+        }
+        let named = |line: &String| !line.starts_with("name: ") && !line.starts_with("description: ");
+        found.extend(differences(&self.recipe, &other.recipe).into_iter().filter(named));
+        found
+    }
+
+    /// Path of a shard.
+    #[must_use]
+    pub fn shard_path(folder: &Path, split: &str, number: u64) -> PathBuf {
+        folder.join(split).join(shard_name(number))
+    }
+
+    /// Records a finished shard, in order.
+    pub(crate) fn add(&mut self, split: &str, shard: ShardInfo) {
+        if let Some(split) = self.splits.get_mut(split) {
+            let place = split.shards.partition_point(|other| other.number < shard.number);
+            match split.shards.get_mut(place) {
+                Some(other) if other.number == shard.number => *other = shard,
+                _ => split.shards.insert(place, shard),
+            }
+        }
+    }
+}
+
+/// Writes a small file to a temporary name, syncs and renames it.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let write = || {
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(bytes)?;
+        file.commit()
+    };
+    write().map_err(Error::io(path))
+}

@@ -1,0 +1,121 @@
+//! Slices of a dataset, made anywhere, put together.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use magnetar_signal::AtomicFile;
+
+use crate::card;
+use crate::dataset::Dataset;
+use crate::error::Error;
+use crate::job::lock;
+use crate::manifest::{MANIFEST, Manifest, ShardInfo, write_whole};
+use crate::shard::{Hashing, is_whole};
+
+/// What a merge did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    /// Shards copied.
+    pub shards: u64,
+    /// The manifest of the whole.
+    pub manifest: Manifest,
+}
+
+/// Copies the shards of `parts` into `out`, which may already hold some of them, and writes the manifest and the
+/// card of the whole. Every shard is hashed on its way.
+///
+/// # Errors
+/// If the parts are not of one dataset, a shard is damaged, or `out` cannot be written.
+pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
+    let mut sources = Vec::new();
+    for part in parts {
+        sources.push(Dataset::open(part)?);
+    }
+    fs::create_dir_all(out).map_err(Error::io(out))?;
+    let _lock = lock(out)?;
+    if out.join(MANIFEST).exists() {
+        sources.insert(0, Dataset::open(out)?);
+    }
+    let Some(first) = sources.first() else {
+        return Err(Error::Request("nothing to merge; give the folders of the parts".into()));
+    };
+    let mut whole = Manifest::new(first.recipe(), first.manifest().seed);
+    whole.version.clone_from(&first.manifest().version);
+    for source in &sources {
+        let differences = whole.differences(source.manifest());
+        if !differences.is_empty() {
+            let list = differences.join("\n  ");
+            let problem = format!("is part of another dataset; they differ in (first, this):\n  {list}");
+            return Err(Error::invalid(source.folder(), problem));
+        }
+    }
+    add_splits(&mut whole, &sources)?;
+    // Unfinished merges leave a manifest that lists only what is there.
+    let mut copied = 0;
+    for source in &sources {
+        for (name, split) in &source.manifest().splits {
+            let folder = out.join(name);
+            fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+            for shard in &split.shards {
+                let known = whole.splits[name].shards.iter().find(|other| other.number == shard.number);
+                let from = Manifest::shard_path(source.folder(), name, shard.number);
+                if let Some(known) = known {
+                    if known != shard {
+                        let problem = "two parts hold different versions of this shard; run magnetar verify on both";
+                        return Err(Error::invalid(&from, problem));
+                    }
+                    continue;
+                }
+                if source.folder() == out {
+                    if !is_whole(&from, shard) {
+                        return Err(Error::invalid(&from, DAMAGED));
+                    }
+                } else {
+                    copy(&from, &Manifest::shard_path(out, name, shard.number), shard)?;
+                    copied += 1;
+                }
+                whole.add(name, shard.clone());
+            }
+        }
+    }
+    whole.write(out)?;
+    write_whole(&out.join("README.md"), card::card(&whole).as_bytes())?;
+    Ok(Merged { shards: copied, manifest: whole })
+}
+
+/// The splits of all parts, in the recipe's order, without shards yet.
+fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
+    for name in whole.recipe.splits.keys().cloned().collect::<Vec<_>>() {
+        let found = sources.iter().filter_map(|source| Some((source, source.manifest().splits.get(&name)?)));
+        for (source, split) in found {
+            let known = whole.splits.entry(name.clone()).or_insert_with(|| {
+                let mut empty = split.clone();
+                empty.shards.clear();
+                empty
+            });
+            if known.rows != split.rows {
+                let problem = format!(
+                    "split {name} is planned for {} rows, that of another part for {}; use the same --limit for all",
+                    split.rows, known.rows
+                );
+                return Err(Error::invalid(source.folder(), problem));
+            }
+        }
+    }
+    Ok(())
+}
+
+const DAMAGED: &str = "its SHA-256 is not the manifest's; generate this part again";
+
+fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), Error> {
+    let mut source = File::open(from).map_err(Error::io(from))?;
+    let file = AtomicFile::create(to).map_err(Error::io(to))?;
+    let mut file = Hashing::new(file);
+    io::copy(&mut source, &mut file).map_err(Error::io(to))?;
+    let (bytes, sha256, file) = file.finish();
+    if bytes != shard.bytes || sha256 != shard.sha256 {
+        return Err(Error::invalid(from, DAMAGED));
+    }
+    file.commit().map_err(Error::io(to))
+}

@@ -1,0 +1,323 @@
+//! Recipes: every number a corpus depends on, from a file, checked before any work.
+
+mod check;
+mod files;
+mod keys;
+mod load;
+mod show;
+mod table;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use indexmap::IndexMap;
+use magnetar_signal::sre::SreOptions;
+use magnetar_signal::{Band, LinkConfig, NoiseConfig, RfChainConfig, RxArray};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
+pub use load::RecipeError;
+pub use show::{Entry, differences};
+pub use table::KEYS;
+
+/// Everything that determines a corpus, but for the seed. Lengths in metres, angles in degrees, as the names say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Name; not part of the hash.
+    pub name: String,
+    /// What it is for; not part of the hash.
+    pub description: String,
+    /// The frequency band.
+    pub band: Band,
+    /// The RX array.
+    pub array: RxArray,
+    /// Antenna patterns by name or file.
+    pub antennas: Antennas,
+    /// Link scale.
+    pub link: LinkConfig,
+    /// RF-chain perturbation.
+    pub rf_chain: RfChainConfig,
+    /// Receiver noise.
+    pub noise: NoiseConfig,
+    /// The estimator.
+    pub sre: SreOptions,
+    /// Nominal room and its randomisation.
+    pub room: RoomFamily,
+    /// Slabs.
+    pub surfaces: Surfaces,
+    /// Where TX and RX may stand.
+    pub devices: Devices,
+    /// The reflector board and its regions.
+    pub board: BoardFamily,
+    /// How rows are stored; not part of the hash.
+    pub store: Store,
+    /// The splits, in the order they are generated.
+    pub splits: IndexMap<String, Split>,
+    /// SHA-256 of every pattern that comes from a file, so that a changed file is a changed recipe. Filled when loaded.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub files: IndexMap<String, String>,
+}
+
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
+    };
+}
+
+section! {
+    /// Antenna patterns: names of shipped ones, or files.
+    Antennas {
+        /// The TX's.
+        tx_pattern: String,
+        /// One for each RX element.
+        rx_patterns: [String; 2],
+    }
+}
+section! {
+    /// The nominal room (global frame, metres) and how it varies.
+    RoomFamily {
+        /// Lower x bound.
+        x_min_m: f64,
+        /// Upper x bound.
+        x_max_m: f64,
+        /// Lower y bound.
+        y_min_m: f64,
+        /// Upper y bound.
+        y_max_m: f64,
+        /// Floor.
+        z_min_m: f64,
+        /// Ceiling.
+        z_max_m: f64,
+        /// Planar scale, uniform in 1 plus or minus this.
+        planar_scale_max: f64,
+        /// Aspect ratio, uniform in 1 plus or minus this.
+        aspect_ratio_max: f64,
+        /// Height scale, uniform in 1 plus or minus this.
+        height_scale_max: f64,
+    }
+}
+section! {
+    /// The slabs of the surfaces.
+    Surfaces {
+        /// Thickness of walls, ceiling and floor, metres.
+        thickness_m: f64,
+        /// Material of the board.
+        board_material: String,
+        /// Files of materials beyond the shipped ones.
+        material_files: Vec<String>,
+    }
+}
+section! {
+    /// Where TX and RX may stand.
+    Devices {
+        /// Antenna height, metres above z = 0.
+        height_m: f64,
+        /// Least distance from a wall, metres.
+        wall_margin_m: f64,
+        /// Least planar distance of TX and RX, metres.
+        separation_min_m: f64,
+    }
+}
+section! {
+    /// The reflector board and the link-relative regions it stands in.
+    BoardFamily {
+        /// Least width, metres.
+        width_min_m: f64,
+        /// Greatest width, metres.
+        width_max_m: f64,
+        /// Thickness, metres.
+        thickness_m: f64,
+        /// Height, metres.
+        height_m: f64,
+        /// Centre heights, metres above z = 0.
+        center_heights_m: Vec<f64>,
+        /// Yaw jitter, uniform in plus or minus this, degrees.
+        yaw_jitter_max_deg: f64,
+        /// Least distance from a device, metres.
+        clearance_min_m: f64,
+        /// Weight of the region across the link.
+        across_weight: f64,
+        /// Weight of the region beside the link.
+        beside_weight: f64,
+        /// Weight of the region behind the TX.
+        behind_tx_weight: f64,
+        /// Weight of the region behind the RX.
+        behind_rx_weight: f64,
+        /// Across and beside: least fraction of the link.
+        along_min: f64,
+        /// Across and beside: greatest fraction of the link.
+        along_max: f64,
+        /// Across: offset of the centre from the link, metres.
+        across_offset_max_m: f64,
+        /// Beside: least distance from the link, metres.
+        beside_distance_min_m: f64,
+        /// Beside: greatest distance from the link, metres.
+        beside_distance_max_m: f64,
+        /// Behind: least distance from the device, metres.
+        behind_distance_min_m: f64,
+        /// Behind: greatest distance from the device, metres.
+        behind_distance_max_m: f64,
+        /// Behind: offset of the centre from the link's line, metres.
+        behind_offset_max_m: f64,
+        /// Draws tried for a sample.
+        attempts_max: u32,
+    }
+}
+section! {
+    /// How rows are stored.
+    Store {
+        /// `f32`, `f16` or `none`.
+        csi: Csi,
+        /// Rows of a Parquet file.
+        shard_rows: u32,
+        /// Parquet compression.
+        compression: Compression,
+        /// zstd level.
+        compression_level: i32,
+    }
+}
+section! {
+    /// Materials of the room's surfaces, by name.
+    Assignment {
+        /// The four walls.
+        wall: String,
+        /// The ceiling.
+        ceiling: String,
+        /// The floor.
+        floor: String,
+    }
+}
+section! {
+    /// One split.
+    Split {
+        /// Samples (sets if `views` > 1) without a board.
+        no_board: u64,
+        /// Samples (sets if `views` > 1) with a board.
+        board: u64,
+        /// RX poses that share TX pose and layout.
+        views: u32,
+        /// Least translation of the room per planar axis, metres.
+        translation_min_m: f64,
+        /// Greatest translation of the room per planar axis, metres.
+        translation_max_m: f64,
+        /// Assignments of materials, one is drawn.
+        materials: Vec<Assignment>,
+    }
+}
+
+/// How the observation is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Csi {
+    /// Single precision, as generated.
+    F32,
+    /// Half precision.
+    F16,
+    /// Not at all.
+    None,
+}
+
+/// Parquet compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    /// zstd at `compression_level`.
+    Zstd,
+    /// None.
+    None,
+}
+
+impl Split {
+    /// Samples, or sets of views.
+    #[must_use]
+    pub fn sets(&self) -> u64 {
+        self.no_board + self.board
+    }
+
+    /// Rows: sets times views.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.sets() * u64::from(self.views)
+    }
+
+    /// Whether set number `set` has a board. Exactly `board` of the split's sets do, evenly spread, so that the first
+    /// n sets hold `floor(n * board / sets)` boards.
+    #[must_use]
+    pub fn has_board(&self, set: u64) -> bool {
+        let boards_before = |n: u64| u128::from(n) * u128::from(self.board) / u128::from(self.sets().max(1));
+        boards_before(set + 1) > boards_before(set)
+    }
+}
+
+impl Recipe {
+    /// A split by name.
+    ///
+    /// # Errors
+    /// Names the splits there are if it is none of them.
+    pub fn split(&self, name: &str) -> Result<&Split, RecipeError> {
+        self.splits.get(name).ok_or_else(|| {
+            let known: Vec<_> = self.splits.keys().map(String::as_str).collect();
+            RecipeError::new(&self.name, format!("no split {name:?}; it has {}", known.join(", ")))
+        })
+    }
+
+    /// SHA-256 (hex) of everything that changes a row: all but `name`, `description` and `store`.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut value = serde_json::to_value(self).expect("a recipe is plain data with text keys");
+        if let Some(object) = value.as_object_mut() {
+            for key in ["name", "description", "store"] {
+                object.remove(key);
+            }
+        }
+        let mut canonical = String::new();
+        write_canonical(&value, &mut canonical);
+        hex(&Sha256::digest(canonical.as_bytes()))
+    }
+}
+
+/// JSON without spaces and with sorted keys; numbers as serde_json prints them (shortest form that reads back).
+fn write_canonical(value: &serde_json::Value, out: &mut String) {
+    match value {
+        serde_json::Value::Object(object) => {
+            let mut keys: Vec<_> = object.keys().collect();
+            keys.sort_unstable();
+            out.push('{');
+            for (i, key) in keys.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                out.push_str(&serde_json::Value::from(key.as_str()).to_string());
+                out.push(':');
+                write_canonical(&object[key], out);
+            }
+            out.push('}');
+        }
+        serde_json::Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_canonical(item, out);
+            }
+            out.push(']');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,76 @@
+//! A recipe for reading: every value with its unit, its meaning and whose it is.
+
+use serde::Serialize;
+use toml::Value;
+
+use super::{Key, Recipe};
+
+/// One value of a resolved recipe.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// Dotted path.
+    pub key: String,
+    /// The value, in JSON's types.
+    pub value: serde_json::Value,
+    /// Unit, empty where it has none.
+    pub unit: &'static str,
+    /// `paper`, `ours`, or `changed` if it is not the shipped recipe's value.
+    pub origin: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+impl Recipe {
+    /// Every value, in the order of the key table.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Entry> {
+        let shipped = Self::paper();
+        let mut entries = Vec::new();
+        flatten("", &Value::Table(self.to_table()), &mut |path, value| {
+            if let Some(key) = Key::find(path) {
+                let origin = if shipped.get(path).as_ref() == Some(value) { key.origin.label() } else { "changed" };
+                let value = serde_json::to_value(value).unwrap_or_default();
+                entries.push(Entry { key: path.to_owned(), value, unit: key.unit, origin, meaning: key.meaning });
+            }
+        });
+        entries
+    }
+
+    /// The recipe as a TOML file that loads again.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut table = self.to_table();
+        table.remove("files");
+        toml::to_string(&table).expect("a recipe is plain data with text keys")
+    }
+}
+
+/// The keys whose values differ, with both values: `key: first, second`.
+#[must_use]
+pub fn differences(first: &Recipe, second: &Recipe) -> Vec<String> {
+    let mut values: indexmap::IndexMap<String, [Option<String>; 2]> = indexmap::IndexMap::new();
+    for (i, recipe) in [first, second].into_iter().enumerate() {
+        flatten("", &Value::Table(recipe.to_table()), &mut |path, value| {
+            values.entry(path.to_owned()).or_default()[i] = Some(value.to_string());
+        });
+    }
+    values
+        .into_iter()
+        .filter(|(_, [a, b])| a != b)
+        .map(|(key, [a, b])| {
+            format!("{key}: {}, {}", a.as_deref().unwrap_or("absent"), b.as_deref().unwrap_or("absent"))
+        })
+        .collect()
+}
+
+fn flatten(prefix: &str, value: &Value, leaf: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Table(table) if Key::find(prefix).is_none() => {
+            for (name, inner) in table {
+                let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                flatten(&path, inner, leaf);
+            }
+        }
+        other => leaf(prefix, other),
+    }
+}

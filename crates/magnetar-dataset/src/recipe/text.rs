@@ -1,0 +1,109 @@
+//! Small helpers on TOML text: lines, conversion to a key's type, similar names.
+
+use toml::Value;
+use toml::de::{DeInteger, DeValue};
+
+use super::Recipe;
+use super::keys::{Key, Kind, MAX_LIST, is_split_name};
+use super::table::KEYS;
+
+/// The line (from 1) a byte offset lies on.
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|b| *b == b'\n').count() + 1
+}
+
+impl Recipe {
+    /// Whether a dotted path is a table that holds keys.
+    pub(super) fn is_section(path: &str) -> bool {
+        if let Some(name) = path.strip_prefix("splits.") {
+            return is_split_name(name);
+        }
+        KEYS.iter().any(|key| key.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+    }
+}
+
+/// A value in its key's type, or `None` if it has another type or is out of range.
+pub(super) fn convert(key: &Key, value: &DeValue<'_>) -> Option<Value> {
+    match key.kind {
+        Kind::Float(min, max) => number(value, min, max).map(Value::Float),
+        Kind::Integer(min, max) => integer(value).filter(|v| (min..=max).contains(v)).map(Value::Integer),
+        Kind::Bool => value.as_bool().map(Value::Boolean),
+        Kind::Text => short_text(value),
+        Kind::Choice(words) => value.as_str().filter(|s| words.contains(s)).map(|s| Value::String(s.into())),
+        Kind::Texts(min, max) => list(value, min, max, short_text),
+        Kind::Integers(min, max) => {
+            list(value, 0, MAX_LIST, |item| integer(item).filter(|v| (min..=max).contains(v)).map(Value::Integer))
+        }
+        Kind::Floats(min, max) => list(value, 1, MAX_LIST, |item| number(item, min, max).map(Value::Float)),
+        Kind::Assignments => list(value, 1, MAX_LIST, assignment),
+    }
+}
+
+fn list(value: &DeValue<'_>, min: usize, max: usize, item: impl Fn(&DeValue<'_>) -> Option<Value>) -> Option<Value> {
+    let items = value.as_array()?;
+    if !(min..=max).contains(&items.len()) {
+        return None;
+    }
+    items.iter().map(|i| item(i.get_ref())).collect::<Option<Vec<_>>>().map(Value::Array)
+}
+
+fn assignment(value: &DeValue<'_>) -> Option<Value> {
+    let table = value.as_table()?;
+    let mut out = toml::Table::new();
+    for name in ["wall", "ceiling", "floor"] {
+        out.insert(name.into(), short_text(table.get(name)?.get_ref())?);
+    }
+    (table.len() == out.len()).then_some(Value::Table(out))
+}
+
+fn short_text(value: &DeValue<'_>) -> Option<Value> {
+    value.as_str().filter(|s| s.len() <= 4096).map(|s| Value::String(s.into()))
+}
+
+fn number(value: &DeValue<'_>, min: f64, max: f64) -> Option<f64> {
+    let number = match value {
+        DeValue::Float(float) => float.as_str().parse::<f64>().ok()?,
+        #[allow(clippy::cast_precision_loss, reason = "whole numbers in recipes are far below 2^53")]
+        DeValue::Integer(_) => integer(value)? as f64,
+        _ => return None,
+    };
+    // A negative zero would change the hash but nothing else.
+    (number.is_finite() && number >= min && number <= max).then_some(number + 0.0)
+}
+
+fn integer(value: &DeValue<'_>) -> Option<i64> {
+    let parse = |i: &DeInteger<'_>| i64::from_str_radix(i.as_str(), i.radix()).ok();
+    value.as_integer().and_then(parse)
+}
+
+/// The known key most like a mistyped one, if any is near.
+pub(super) fn nearest(path: &str) -> Option<String> {
+    if path.len() > 80 {
+        return None;
+    }
+    let split = path.strip_prefix("splits.").and_then(|rest| rest.split_once('.')).map(|(name, _)| name);
+    KEYS.iter()
+        .map(|key| match split {
+            Some(name) => key.path.replace('*', name),
+            None => key.path.to_owned(),
+        })
+        .map(|known| (edit_distance(path, &known), known))
+        .min()
+        .filter(|(distance, known)| *distance * 3 <= known.len())
+        .map(|(_, known)| known)
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,142 @@
+//! One row, typed: everything drawn, everything true, everything estimated.
+
+use std::sync::Arc;
+
+use magnetar_scene::{Face, Pose, Room};
+use magnetar_signal::RfChainDraw;
+use magnetar_trace::{PathKind, Surface};
+use num_complex::{Complex32, Complex64};
+
+use crate::draw::Board;
+
+/// Materials of a sample's surfaces, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Materials {
+    /// The four walls.
+    pub wall: Arc<str>,
+    /// The ceiling.
+    pub ceiling: Arc<str>,
+    /// The floor.
+    pub floor: Arc<str>,
+    /// The board; `None` without one.
+    pub board: Option<Arc<str>>,
+}
+
+/// One true path, with the antennas applied.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordPath {
+    /// The surface met; a board is box 0.
+    pub surface: Surface,
+    /// Propagation delay to the array's centre, seconds.
+    pub delay_s: f64,
+    /// Passband coefficient at each RX element, antennas applied, before the link scale and without the propagation
+    /// phase.
+    pub coefficients: [Complex64; 2],
+    /// Direction of arrival in the RX's own frame, from the RX towards the source: azimuth, radians in [-pi, pi).
+    pub aoa_azimuth: f64,
+    /// Its elevation, radians.
+    pub aoa_elevation: f64,
+    /// Direction of departure in the TX's own frame: azimuth, radians in [-pi, pi).
+    pub aod_azimuth: f64,
+    /// Its elevation, radians.
+    pub aod_elevation: f64,
+}
+
+impl RecordPath {
+    /// Line of sight or specular.
+    #[must_use]
+    pub fn kind(&self) -> PathKind {
+        self.surface.kind()
+    }
+
+    /// Power of the path, mean over the RX elements, linear.
+    #[must_use]
+    pub fn power(&self) -> f64 {
+        self.coefficients.iter().map(Complex64::norm_sqr).sum::<f64>() / 2.0
+    }
+}
+
+/// One estimated arrival; a missing rank is all zero and not `valid`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Arrival {
+    /// AoA in the RX's own frame, radians; 0 is boresight.
+    pub aoa: f64,
+    /// Processed SNR, dB.
+    pub snr_db: f64,
+    /// Raw SNR: mean over channels of per-bin power over noise variance, dB.
+    pub raw_snr_db: f64,
+    /// Delay including the link's unknown timing offset, seconds.
+    pub delay_s: f64,
+    /// Inter-element phase at band centre, element 1 minus element 0, radians in [-pi, pi).
+    pub phase_rad: f64,
+    /// Whether there is an arrival of this rank.
+    pub valid: bool,
+}
+
+/// One row of a dataset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Row number within the split.
+    pub index: u64,
+    /// Number of the set: rows of a set share TX pose and layout.
+    pub set: u64,
+    /// Number of the view within its set.
+    pub view: u32,
+    /// Room bounds, global frame, metres.
+    pub room: Room,
+    /// Materials by name.
+    pub materials: Materials,
+    /// The board, if there is one.
+    pub board: Option<Board>,
+    /// TX pose, global frame.
+    pub tx: Pose,
+    /// RX pose, global frame.
+    pub rx: Pose,
+    /// TX-power offset, dB.
+    pub tx_power_offset_db: f64,
+    /// RF-chain perturbation.
+    pub rf_chain: RfChainDraw,
+    /// Whether the direct path is free.
+    pub los: bool,
+    /// The true paths: the direct path first, then by delay.
+    pub paths: Vec<RecordPath>,
+    /// K estimated arrivals, strongest first.
+    pub arrivals: Vec<Arrival>,
+    /// The observation as `[bins][2]`, channel last, if it was stored and asked for.
+    pub csi: Option<Vec<Complex32>>,
+}
+
+/// A surface's name in the `surface` column: `LOS`, `wall:-x`, `floor`, `ceiling`, `board:+y`.
+#[must_use]
+pub fn surface_name(surface: Surface) -> &'static str {
+    const WALLS: [&str; 6] = ["wall:-x", "wall:+x", "wall:-y", "wall:+y", "floor", "ceiling"];
+    const BOARD: [&str; 6] = ["board:-x", "board:+x", "board:-y", "board:+y", "board:-z", "board:+z"];
+    match surface {
+        Surface::None => "LOS",
+        Surface::Room(face) => WALLS[face as usize],
+        Surface::Box { face, .. } => BOARD[face as usize],
+    }
+}
+
+/// The surface of that name.
+#[must_use]
+pub fn surface_from_name(name: &str) -> Option<Surface> {
+    let boards = Face::ALL.map(|face| Surface::Box { index: 0, face });
+    let walls = Face::ALL.map(Surface::Room);
+    [Surface::None].into_iter().chain(walls).chain(boards).find(|surface| surface_name(*surface) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surface_names_read_back() {
+        for face in Face::ALL {
+            for surface in [Surface::None, Surface::Room(face), Surface::Box { index: 0, face }] {
+                assert_eq!(surface_from_name(surface_name(surface)), Some(surface));
+            }
+        }
+        assert_eq!(surface_from_name("roof"), None);
+    }
+}

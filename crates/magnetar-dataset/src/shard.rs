@@ -1,0 +1,207 @@
+//! Shards: Parquet files that appear whole or not at all.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use magnetar_signal::AtomicFile;
+use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
+use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+use crate::manifest::{Manifest, ShardInfo};
+use crate::recipe::{Compression, hex};
+use crate::schema::SCHEMA_VERSION;
+
+/// Prefix of our keys in Parquet's key-value metadata.
+const PREFIX: &str = "magnetar.";
+
+/// Rows of a data page of the observation: small pages make single rows cheap to read.
+const CSI_PAGE_ROWS: usize = 64;
+
+/// A shard to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ShardPlan<'a> {
+    /// The split.
+    pub split: &'a str,
+    /// Its number within the split.
+    pub number: u64,
+    /// Index of its first row.
+    pub start: u64,
+    /// Rows.
+    pub rows: u64,
+}
+
+/// Our key-value metadata of a shard, in a fixed order.
+pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Vec<(String, String)>, Error> {
+    let recipe = serde_json::to_string(&manifest.recipe).map_err(|e| Error::Request(e.to_string()))?;
+    Ok([
+        ("version", manifest.version.clone()),
+        ("schema_version", SCHEMA_VERSION.to_string()),
+        ("backend", manifest.backend.clone()),
+        ("recipe_hash", manifest.recipe_hash.clone()),
+        ("recipe", recipe),
+        ("seed", manifest.seed.to_string()),
+        ("split", plan.split.to_owned()),
+        ("start", plan.start.to_string()),
+        ("rows", plan.rows.to_string()),
+    ]
+    .map(|(key, value)| (format!("{PREFIX}{key}"), value))
+    .into())
+}
+
+/// Encodings that measured best: see docs/performance.md.
+fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterProperties, Error> {
+    let store = &manifest.recipe.store;
+    let codec = match store.compression {
+        Compression::None => Codec::UNCOMPRESSED,
+        Compression::Zstd => {
+            Codec::ZSTD(ZstdLevel::try_new(store.compression_level).map_err(|e| Error::Request(e.to_string()))?)
+        }
+    };
+    let metadata = key_values(manifest, plan)?.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
+    let mut properties = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_created_by(format!("magnetar {}", manifest.version))
+        .set_compression(codec)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_max_row_group_row_count(Some(usize::try_from(plan.rows).unwrap_or(usize::MAX).max(1)))
+        .set_key_value_metadata(Some(metadata));
+    let schema =
+        ArrowSchemaConverter::new().convert(&manifest.shape().schema()).map_err(|e| Error::Request(e.to_string()))?;
+    for column in schema.columns() {
+        let path = column.path().clone();
+        match column.physical_type() {
+            Type::FLOAT | Type::DOUBLE | Type::FIXED_LEN_BYTE_ARRAY => {
+                properties = properties
+                    .set_column_dictionary_enabled(path.clone(), false)
+                    .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT);
+            }
+            Type::INT32 | Type::INT64 => {
+                properties = properties
+                    .set_column_dictionary_enabled(path.clone(), false)
+                    .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED);
+            }
+            _ => {}
+        }
+        if path.parts().first().is_some_and(|name| name == "csi") {
+            // Smallest and largest value of a noisy block tell nothing, and cost a pass over it.
+            properties = properties
+                .set_column_statistics_enabled(path.clone(), EnabledStatistics::None)
+                .set_column_data_page_row_count_limit(path, CSI_PAGE_ROWS);
+        }
+    }
+    Ok(properties.build())
+}
+
+/// Passes bytes on, counting and hashing them.
+pub(crate) struct Hashing<W> {
+    inner: W,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl<W> Hashing<W> {
+    pub(crate) fn new(inner: W) -> Self {
+        Self { inner, hash: Sha256::new(), bytes: 0 }
+    }
+
+    /// Bytes, SHA-256 (hexadecimal) and where they went.
+    pub(crate) fn finish(self) -> (u64, String, W) {
+        (self.bytes, hex(&self.hash.finalize()), self.inner)
+    }
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(buffer)?;
+        self.hash.update(&buffer[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// A shard being written. Dropped before `finish`, it leaves nothing.
+pub(crate) struct ShardWriter<'a, W: Write + Send> {
+    writer: ArrowWriter<Hashing<W>>,
+    plan: ShardPlan<'a>,
+    path: PathBuf,
+}
+
+impl<'a> ShardWriter<'a, AtomicFile> {
+    /// Writes to the shard's place in a dataset's folder.
+    pub(crate) fn create(folder: &Path, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
+        let path = Manifest::shard_path(folder, plan.split, plan.number);
+        let file = AtomicFile::create(&path).map_err(Error::io(&path))?;
+        Self::to(file, path, manifest, plan)
+    }
+
+    /// Makes the file durable and gives it its name.
+    pub(crate) fn finish(self) -> Result<ShardInfo, Error> {
+        let path = self.path.clone();
+        let (info, file) = self.close()?;
+        file.commit().map_err(Error::io(&path))?;
+        Ok(info)
+    }
+}
+
+impl<'a> ShardWriter<'a, io::Sink> {
+    /// Writes nowhere, to learn the size.
+    pub(crate) fn measuring(manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
+        Self::to(io::sink(), PathBuf::new(), manifest, plan)
+    }
+}
+
+impl<'a, W: Write + Send> ShardWriter<'a, W> {
+    fn to(sink: W, path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
+        let writer =
+            ArrowWriter::try_new(Hashing::new(sink), manifest.shape().schema(), Some(properties(manifest, &plan)?))
+                .map_err(|e| parquet_error(&path, e))?;
+        Ok(Self { writer, plan, path })
+    }
+
+    /// Adds rows.
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        self.writer.write(batch).map_err(|e| parquet_error(&self.path, e))
+    }
+
+    /// Writes the footer.
+    pub(crate) fn close(self) -> Result<(ShardInfo, W), Error> {
+        let sink = self.writer.into_inner().map_err(|e| parquet_error(&self.path, e))?;
+        let (bytes, sha256, sink) = sink.finish();
+        let ShardPlan { number, start, rows, .. } = self.plan;
+        Ok((ShardInfo { number, start, rows, bytes, sha256 }, sink))
+    }
+}
+
+/// Parquet wraps the system's errors; a full disk should still be told as one.
+pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(source) => Error::Io { path: path.to_owned(), source: *source },
+            Err(other) => Error::invalid(path, other.to_string()),
+        },
+        other => Error::invalid(path, other.to_string()),
+    }
+}
+
+/// Whether a shard's file is the one that was recorded.
+pub(crate) fn is_whole(path: &Path, shard: &ShardInfo) -> bool {
+    digest(path).is_ok_and(|(bytes, sha256)| bytes == shard.bytes && sha256 == shard.sha256)
+}
+
+/// Size and SHA-256 of a file.
+pub(crate) fn digest(path: &Path) -> io::Result<(u64, String)> {
+    let mut sink = Hashing::new(io::sink());
+    io::copy(&mut std::fs::File::open(path)?, &mut sink)?;
+    let (bytes, sha256, _) = sink.finish();
+    Ok((bytes, sha256))
+}

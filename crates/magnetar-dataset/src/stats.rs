@@ -1,0 +1,262 @@
+//! What a corpus looks like: counts, LOS share, arrivals found, and their errors against the truth.
+
+use std::f64::consts::TAU;
+
+use magnetar_scene::wrap;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::dataset::{Columns, Dataset};
+use crate::error::Error;
+use crate::generator::boresight_amplitude;
+use crate::histogram::Histogram;
+use crate::placement::Region;
+use crate::recipe::Recipe;
+use crate::record::{Arrival, Record, RecordPath};
+
+/// Percentiles of one quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Percentiles {
+    /// Values.
+    pub count: u64,
+    /// 5 % are below.
+    pub p5: f64,
+    /// Half are below.
+    pub p50: f64,
+    /// 90 % are below.
+    pub p90: f64,
+    /// 95 % are below.
+    pub p95: f64,
+}
+
+/// The statistics of some rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Rows.
+    pub rows: u64,
+    /// Share of rows whose direct path is free.
+    pub los_share: f64,
+    /// Mean number of true paths.
+    pub paths_mean: f64,
+    /// Rows by number of arrivals found, from 0 to K.
+    pub arrivals: Vec<u64>,
+    /// Boards by region: across, beside, behind TX, behind RX.
+    pub regions: [u64; 4],
+    /// Raw SNR of the arrivals, dB.
+    pub raw_snr_db: Option<Percentiles>,
+    /// Share of arrivals within one resolution cell of a true path.
+    pub matched_share: f64,
+    /// Error of a matched arrival's inter-element phase, degrees, absolute.
+    pub phase_error_deg: Option<Percentiles>,
+    /// Error of a matched arrival's AoA against the truth's own alias in the estimator's range, degrees, absolute.
+    pub aoa_error_deg: Option<Percentiles>,
+    /// Error of a matched arrival's AoA against the true direction, aliases and all, degrees, absolute.
+    pub aoa_unaliased_error_deg: Option<Percentiles>,
+    /// Raw SNR of a matched arrival minus that of its path, dB.
+    pub snr_error_db: Option<Percentiles>,
+}
+
+/// Gathers statistics row by row, in flat memory.
+#[derive(Debug, Clone)]
+pub struct Statistics {
+    recipe: Recipe,
+    boresight_amplitude: f64,
+    rows: u64,
+    los: u64,
+    paths: u64,
+    arrivals: Vec<u64>,
+    regions: [u64; 4],
+    matched: u64,
+    raw_snr_db: Histogram,
+    phase_error: Histogram,
+    aoa_error: Histogram,
+    aoa_unaliased_error: Histogram,
+    snr_error: Histogram,
+}
+
+impl Statistics {
+    /// For rows of a recipe.
+    ///
+    /// # Errors
+    /// If the recipe's patterns cannot be read.
+    pub fn new(recipe: &Recipe) -> Result<Self, Error> {
+        let angles = || Histogram::new(0.0, 180.0, 0.005);
+        Ok(Self {
+            boresight_amplitude: boresight_amplitude(recipe)?,
+            recipe: recipe.clone(),
+            rows: 0,
+            los: 0,
+            paths: 0,
+            arrivals: vec![0; recipe.sre.keep + 1],
+            regions: [0; 4],
+            matched: 0,
+            raw_snr_db: Histogram::new(-100.0, 150.0, 0.02),
+            phase_error: angles(),
+            aoa_error: angles(),
+            aoa_unaliased_error: angles(),
+            snr_error: Histogram::new(-60.0, 60.0, 0.01),
+        })
+    }
+
+    /// Counts a row.
+    pub fn add(&mut self, record: &Record) {
+        self.rows += 1;
+        self.los += u64::from(record.los);
+        self.paths += record.paths.len() as u64;
+        let found = record.arrivals.iter().filter(|arrival| arrival.valid).count();
+        if let Some(count) = self.arrivals.get_mut(found) {
+            *count += 1;
+        }
+        if let Some(board) = record.board {
+            self.regions[board.region as usize] += 1;
+        }
+        for arrival in record.arrivals.iter().filter(|arrival| arrival.valid) {
+            self.raw_snr_db.add(arrival.raw_snr_db);
+            if let Some(path) = matching_path(&self.recipe, record, arrival) {
+                self.add_match(record, arrival, path);
+            }
+        }
+    }
+
+    fn add_match(&mut self, record: &Record, arrival: &Arrival, path: &RecordPath) {
+        self.matched += 1;
+        let band = &self.recipe.band;
+        let turns = band.carrier_hz * self.recipe.array.max_delay_difference_s();
+        let sine = path.aoa_azimuth.sin() * path.aoa_elevation.cos();
+        let phase = wrap(TAU * turns * sine);
+        let alias = (phase / (TAU * turns)).clamp(-1.0, 1.0).asin();
+        self.phase_error.add(wrap(arrival.phase_rad - phase).abs().to_degrees());
+        self.aoa_error.add((arrival.aoa - alias).abs().to_degrees());
+        self.aoa_unaliased_error.add(wrap(arrival.aoa - path.aoa_azimuth).abs().to_degrees());
+        let scale = self.recipe.link.amplitude_scale(band, self.boresight_amplitude, record.tx_power_offset_db);
+        let truth = 10.0 * (path.power() * scale * scale).max(f64::MIN_POSITIVE).log10();
+        self.snr_error.add(arrival.raw_snr_db - truth);
+    }
+
+    /// Adds what another gathered.
+    pub fn merge(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.los += other.los;
+        self.paths += other.paths;
+        self.matched += other.matched;
+        for (a, b) in self.arrivals.iter_mut().zip(&other.arrivals) {
+            *a += b;
+        }
+        for (a, b) in self.regions.iter_mut().zip(&other.regions) {
+            *a += b;
+        }
+        for (a, b) in [
+            (&mut self.raw_snr_db, &other.raw_snr_db),
+            (&mut self.phase_error, &other.phase_error),
+            (&mut self.aoa_error, &other.aoa_error),
+            (&mut self.aoa_unaliased_error, &other.aoa_unaliased_error),
+            (&mut self.snr_error, &other.snr_error),
+        ] {
+            a.merge(b);
+        }
+    }
+
+    /// The statistics so far.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+    pub fn summary(&self) -> Summary {
+        let share = |n: u64, of: u64| n as f64 / (of.max(1)) as f64;
+        Summary {
+            rows: self.rows,
+            los_share: share(self.los, self.rows),
+            paths_mean: share(self.paths, self.rows),
+            arrivals: self.arrivals.clone(),
+            regions: self.regions,
+            raw_snr_db: percentiles(&self.raw_snr_db),
+            matched_share: share(self.matched, self.raw_snr_db.len()),
+            phase_error_deg: percentiles(&self.phase_error),
+            aoa_error_deg: percentiles(&self.aoa_error),
+            aoa_unaliased_error_deg: percentiles(&self.aoa_unaliased_error),
+            snr_error_db: percentiles(&self.snr_error),
+        }
+    }
+}
+
+/// The true path an arrival most likely is: the strongest of those within one resolution cell of its delay, once the
+/// drawn timing offset is taken off and the band's period is minded.
+#[must_use]
+pub fn matching_path<'a>(recipe: &Recipe, record: &'a Record, arrival: &Arrival) -> Option<&'a RecordPath> {
+    let (cell, period) = (1.0 / recipe.band.bandwidth_hz, 1.0 / recipe.band.spacing_hz());
+    let distance = |path: &RecordPath| {
+        let apart = (path.delay_s + record.rf_chain.timing_offset_s - arrival.delay_s).rem_euclid(period);
+        apart.min(period - apart)
+    };
+    record.paths.iter().filter(|path| distance(path) < cell).max_by(|a, b| a.power().total_cmp(&b.power()))
+}
+
+fn percentiles(histogram: &Histogram) -> Option<Percentiles> {
+    Some(Percentiles {
+        count: histogram.len(),
+        p5: histogram.quantile(0.05)?,
+        p50: histogram.quantile(0.5)?,
+        p90: histogram.quantile(0.9)?,
+        p95: histogram.quantile(0.95)?,
+    })
+}
+
+/// Statistics of a split: rows without a board, rows with one, all rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SplitSummary {
+    /// The split.
+    pub split: String,
+    /// Rows without a board.
+    pub no_board: Summary,
+    /// Rows with a board.
+    pub board: Summary,
+    /// All rows.
+    pub all: Summary,
+}
+
+/// The regions in the order of [`Summary::regions`].
+#[must_use]
+pub fn region_labels() -> [&'static str; 4] {
+    Region::ALL.map(Region::label)
+}
+
+/// Reads a dataset's splits (all of them if `splits` is empty) and sums them up. `progress` is told of rows read.
+///
+/// # Errors
+/// If a split or shard is missing or cannot be read.
+pub fn stats(
+    dataset: &Dataset,
+    splits: &[String],
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<SplitSummary>, Error> {
+    let names: Vec<String> =
+        if splits.is_empty() { dataset.manifest().splits.keys().cloned().collect() } else { splits.to_vec() };
+    let blank = Statistics::new(dataset.recipe())?;
+    let mut summaries = Vec::new();
+    for name in names {
+        let shards = &dataset.split(&name)?.shards;
+        let of_shard = |shard| -> Result<[Statistics; 2], Error> {
+            let mut found = [blank.clone(), blank.clone()];
+            for record in dataset.shard_records(&name, shard, Columns::WithoutCsi)? {
+                let record = record?;
+                found[usize::from(record.board.is_some())].add(&record);
+                progress(1);
+            }
+            Ok(found)
+        };
+        let [no_board, board] = shards.par_iter().map(of_shard).try_reduce(
+            || [blank.clone(), blank.clone()],
+            |mut a, b| {
+                a.iter_mut().zip(&b).for_each(|(a, b)| a.merge(b));
+                Ok(a)
+            },
+        )?;
+        let mut all = no_board.clone();
+        all.merge(&board);
+        summaries.push(SplitSummary {
+            split: name,
+            no_board: no_board.summary(),
+            board: board.summary(),
+            all: all.summary(),
+        });
+    }
+    Ok(summaries)
+}

@@ -1,0 +1,238 @@
+//! Verification: hashes, counts, schema, ranges, and rows made again bit for bit.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::dataset::{Columns, Dataset};
+use crate::decode;
+use crate::error::Error;
+use crate::generate::batch;
+use crate::generator::Generator;
+use crate::manifest::{Manifest, ShardInfo, shard_name};
+use crate::recipe::Split;
+use crate::record::Record;
+use crate::shard::digest;
+
+/// How thorough a verification is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// Rows of each split that are made again and compared.
+    pub sample: u64,
+    /// Chooses those rows.
+    pub seed: u64,
+    /// Accept a dataset that lacks shards, such as one slice of many.
+    pub partial: bool,
+}
+
+/// What a verification found.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Verification {
+    /// Shards read.
+    pub shards: u64,
+    /// Rows read.
+    pub rows: u64,
+    /// Rows made again and compared.
+    pub regenerated: u64,
+    /// What is wrong, each with the file it is wrong in; empty if all is well.
+    pub problems: Vec<String>,
+}
+
+/// Checks a dataset. `progress` is told of rows as they are read.
+///
+/// # Errors
+/// Only if there is no readable manifest; everything else is listed as a problem.
+pub fn verify(folder: &Path, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<Verification, Error> {
+    let dataset = Dataset::open(folder)?;
+    let mut found = Verification::default();
+    let recipe = Arc::new(dataset.recipe().clone());
+    for (name, manifest) in &dataset.manifest().splits {
+        let split = recipe.split(name)?;
+        find_strangers(&dataset, name, options.partial, &mut found);
+        let checks: Vec<Result<u64, String>> = manifest
+            .shards
+            .par_iter()
+            .map(|shard| {
+                let rows = check_shard(&dataset, name, split, shard)?;
+                progress(rows);
+                Ok(rows)
+            })
+            .collect();
+        let mut whole = Vec::new();
+        for (shard, check) in manifest.shards.iter().zip(checks) {
+            found.shards += 1;
+            match check {
+                Ok(rows) => {
+                    found.rows += rows;
+                    whole.push(shard);
+                }
+                Err(problem) => found.problems.push(problem),
+            }
+        }
+        let generator = match Generator::new(&recipe, dataset.manifest().seed, name) {
+            Ok(generator) => generator,
+            Err(e) => {
+                found.problems.push(format!("rows cannot be made again: {e}"));
+                continue;
+            }
+        };
+        regenerate(&dataset, name, &generator, &whole, options, &mut found);
+    }
+    Ok(found)
+}
+
+/// Files that should not be there, shards that should.
+fn find_strangers(dataset: &Dataset, split: &str, partial: bool, found: &mut Verification) {
+    let folder = dataset.folder().join(split);
+    let manifest = &dataset.manifest().splits[split];
+    let known: BTreeSet<String> = manifest.shards.iter().map(|shard| shard_name(shard.number)).collect();
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    for name in names {
+        if name.ends_with(".parquet") && !known.contains(&name) {
+            found.problems.push(format!("{}: not in the manifest", folder.join(name).display()));
+        }
+    }
+    if !manifest.is_complete() && !partial {
+        found.problems.push(format!(
+            "{}: {} of {} rows; run generate again, or put slices together with magnetar merge",
+            folder.display(),
+            manifest.present_rows(),
+            manifest.rows
+        ));
+    }
+}
+
+fn check_shard(dataset: &Dataset, split: &str, recipe: &Split, shard: &ShardInfo) -> Result<u64, String> {
+    let path = Manifest::shard_path(dataset.folder(), split, shard.number);
+    let at = |problem: String| format!("{}: {problem}", path.display());
+    let (bytes, sha256) = digest(&path).map_err(|e| at(e.to_string()))?;
+    if bytes != shard.bytes || sha256 != shard.sha256 {
+        return Err(at(format!("{bytes} bytes, SHA-256 {sha256}; expected {} bytes, {}", shard.bytes, shard.sha256)));
+    }
+    let reader = dataset.builder(split, shard, Columns::All).map_err(|e| e.to_string())?;
+    let reader = reader.build().map_err(|e| at(e.to_string()))?;
+    let mut next = shard.start;
+    for batch in reader {
+        let batch = batch.map_err(|e| at(e.to_string()))?;
+        for record in decode::records(&batch).map_err(at)? {
+            check_record(&record, next, recipe).map_err(|problem| at(format!("row {next}: {problem}")))?;
+            next += 1;
+        }
+    }
+    if next != shard.start + shard.rows {
+        return Err(at(format!("ends at row {next}, expected {}", shard.start + shard.rows)));
+    }
+    Ok(shard.rows)
+}
+
+/// What every row must satisfy, whatever the recipe.
+fn check_record(record: &Record, index: u64, split: &Split) -> Result<(), String> {
+    let views = u64::from(split.views);
+    if record.index != index || record.set != index / views || u64::from(record.view) != index % views {
+        return Err(format!("index {}, set {}, view {} are out of order", record.index, record.set, record.view));
+    }
+    if record.board.is_some() != split.has_board(record.set) {
+        return Err("has a board where it should have none, or none where it should".into());
+    }
+    for (name, pose) in [("tx", &record.tx), ("rx", &record.rx)] {
+        if !record.room.contains(&pose.position) {
+            return Err(format!("{name} is outside the room"));
+        }
+        if !(-std::f64::consts::PI..std::f64::consts::PI).contains(&pose.heading) {
+            return Err(format!("{name}.heading is outside [-pi, pi)"));
+        }
+    }
+    let board = record.board.map_or(0.0, |board| {
+        let (center, size) = (board.shape.center, board.shape.size);
+        center.x + center.y + center.z + size.x + size.y + size.z + board.shape.yaw
+    });
+    let mut numbers = vec![board, record.tx_power_offset_db, record.rf_chain.timing_offset_s];
+    for path in &record.paths {
+        let [a, b] = path.coefficients;
+        numbers.extend([path.delay_s, a.re, a.im, b.re, b.im]);
+        numbers.extend([path.aoa_azimuth, path.aoa_elevation, path.aod_azimuth, path.aod_elevation]);
+        if path.delay_s <= 0.0 {
+            return Err("a path's delay is not positive".into());
+        }
+    }
+    for arrival in &record.arrivals {
+        let estimate = [arrival.aoa, arrival.snr_db, arrival.raw_snr_db, arrival.delay_s, arrival.phase_rad];
+        if !arrival.valid && estimate != [0.0; 5] {
+            return Err("a missing arrival is not zero".into());
+        }
+        if arrival.aoa.abs() > std::f64::consts::FRAC_PI_2 {
+            return Err("an AoA is beyond 90 degrees".into());
+        }
+        numbers.extend(estimate);
+    }
+    let finite = numbers.iter().all(|x| x.is_finite());
+    if !finite || record.csi.iter().flatten().any(|z| !z.re.is_finite() || !z.im.is_finite()) {
+        return Err("holds a number that is not finite".into());
+    }
+    let strongest_first =
+        record.arrivals.windows(2).all(|pair| !pair[1].valid || pair[0].raw_snr_db >= pair[1].raw_snr_db);
+    if strongest_first { Ok(()) } else { Err("arrivals are not strongest first".into()) }
+}
+
+/// Makes some rows again and compares them bit for bit.
+fn regenerate(
+    dataset: &Dataset,
+    split: &str,
+    generator: &Generator,
+    whole: &[&ShardInfo],
+    options: VerifyOptions,
+    found: &mut Verification,
+) {
+    let total: u64 = whole.iter().map(|shard| shard.rows).sum();
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    let picks: BTreeSet<u64> = if options.sample >= total {
+        (0..total).collect()
+    } else {
+        (0..options.sample).map(|_| rng.random_range(0..total)).collect()
+    };
+    let index_of = |mut pick: u64| {
+        whole.iter().find_map(|shard| {
+            let row = (pick < shard.rows).then_some(shard.start + pick);
+            pick = pick.saturating_sub(shard.rows);
+            row
+        })
+    };
+    let indices: Vec<u64> = picks.into_iter().filter_map(index_of).collect();
+    let checks: Vec<Result<(), String>> = indices
+        .par_iter()
+        .map_init(
+            || generator.rows(),
+            |rows, index| {
+                let stored = dataset.read_batch(split, *index, 1, Columns::All).map_err(|e| e.to_string())?;
+                let made = batch(dataset.manifest(), rows, *index, index + 1).map_err(|e| e.to_string())?;
+                same(&stored, &made).map_err(|column| {
+                    format!(
+                        "{}: row {index}: column {column} is not what this program makes of the recipe and seed",
+                        dataset.folder().join(split).display()
+                    )
+                })
+            },
+        )
+        .collect();
+    found.regenerated += indices.len() as u64;
+    found.problems.extend(checks.into_iter().filter_map(Result::err));
+}
+
+/// Arrow compares floating-point columns by their bytes.
+fn same(stored: &RecordBatch, made: &RecordBatch) -> Result<(), String> {
+    for (i, field) in made.schema().fields().iter().enumerate() {
+        if i >= stored.num_columns() || stored.column(i) != made.column(i) {
+            return Err(field.name().clone());
+        }
+    }
+    Ok(())
+}

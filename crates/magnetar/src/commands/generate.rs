@@ -1,0 +1,188 @@
+//! `magnetar generate`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use anyhow::bail;
+use magnetar_dataset::{Job, Plan, Slice, Summary};
+use serde_json::json;
+
+use super::recipe::RecipeArgs;
+use crate::progress;
+
+/// Flags of `magnetar generate`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A stopped run (Ctrl-C, a crash, a full disk) is finished by the same command; the result is the same to the byte.
+
+Examples:
+  magnetar generate                                  the paper's corpora into data/
+  magnetar generate --limit 2000 --out small         the first 2,000 samples of every split
+  magnetar generate --split test --csi none
+  magnetar generate --set rf_chain.enabled=false --out clean
+  magnetar generate --part 1/4 --out part1           a quarter of every split; see magnetar merge")]
+pub struct Args {
+    #[command(flatten)]
+    recipe: RecipeArgs,
+    /// The dataset's folder.
+    #[arg(long, default_value = "data", value_name = "DIR")]
+    out: PathBuf,
+    /// Only these splits; may be given many times or as a list.
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    split: Vec<String>,
+    /// Only the first so many samples (sets, in the fusion split) of each split.
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// The seed of all draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Worker threads; 0 for one a core.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Rows of a Parquet file (the recipe's store.shard_rows).
+    #[arg(long, value_name = "ROWS")]
+    shard_size: Option<u64>,
+    /// How observations are stored: f32, f16 or none (the recipe's store.csi).
+    #[arg(long, value_name = "TYPE")]
+    csi: Option<String>,
+    /// Only the I-th of N runs of shards of each split, I from 1.
+    #[arg(long, value_name = "I/N", conflicts_with = "shards")]
+    part: Option<PartArg>,
+    /// Only shards A to B of each split, B excluded.
+    #[arg(long, value_name = "A..B")]
+    shards: Option<ShardsArg>,
+    /// Check everything and print size and time, but make nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print a JSON summary.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct PartArg(Slice);
+
+impl FromStr for PartArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        pair(text, "/")
+            .filter(|(part, parts)| (1..=*parts).contains(part))
+            .map(|(part, parts)| Self(Slice::Part { part, parts }))
+            .ok_or_else(|| "expected I/N with I from 1 to N, such as 2/4".to_owned())
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ShardsArg(Slice);
+
+impl FromStr for ShardsArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        pair(text, "..")
+            .filter(|(first, last)| first < last)
+            .map(|(first, last)| Self(Slice::Shards { first, last }))
+            .ok_or_else(|| "expected A..B with A below B, such as 0..10".to_owned())
+    }
+}
+
+fn pair(text: &str, between: &str) -> Option<(u64, u64)> {
+    let (a, b) = text.split_once(between)?;
+    Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
+}
+
+/// Generates a dataset.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut sets = args.recipe.set.clone();
+    sets.extend(args.shard_size.map(|rows| format!("store.shard_rows={rows}")));
+    sets.extend(args.csi.as_ref().map(|csi| format!("store.csi={csi:?}")));
+    let recipe = magnetar_dataset::Recipe::load(&args.recipe.recipe, &sets)?;
+    let slice = args.part.map(|part| part.0).or(args.shards.map(|shards| shards.0)).unwrap_or_default();
+    let job = Job {
+        recipe: Arc::new(recipe),
+        seed: args.seed,
+        out: args.out.clone(),
+        splits: args.split.clone(),
+        limit: args.limit,
+        slice,
+        threads: args.threads,
+    };
+    let plan = Plan::new(job)?;
+    let estimate = plan.estimate()?;
+    let rows = plan.rows();
+    for (split, rows) in plan.rows_by_split() {
+        eprintln!("{split}: {rows} rows to make");
+    }
+    if plan.kept_rows() > 0 {
+        eprintln!("{} rows are there already", plan.kept_rows());
+    }
+    eprintln!(
+        "about {} and {} for {rows} rows in {} shards into {}",
+        progress::bytes(estimate.bytes),
+        progress::duration(estimate.duration),
+        plan.shards(),
+        args.out.display()
+    );
+    if let Some(available) = plan.available_bytes().filter(|available| *available < estimate.bytes) {
+        bail!(
+            "{}: about {} are needed, {} are free; free some space, or use --limit, --csi f16 or --csi none",
+            args.out.display(),
+            progress::bytes(estimate.bytes),
+            progress::bytes(available)
+        );
+    }
+    if args.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let bar = progress::bar(rows, "rows");
+    let summary = plan.run(&|rows| bar.inc(rows))?;
+    bar.finish_and_clear();
+    print(args, &summary);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(args: &Args, summary: &Summary) {
+    #[allow(clippy::cast_precision_loss, reason = "for display")]
+    let rate = summary.rows as f64 / summary.elapsed.as_secs_f64().max(1e-9);
+    let splits = &summary.manifest.splits;
+    if args.json {
+        let splits: serde_json::Map<_, _> = splits
+            .iter()
+            .map(|(name, split)| {
+                let shown = json!({
+                    "rows": split.present_rows(), "of": split.rows, "shards": split.shards.len(),
+                    "bytes": split.shards.iter().map(|shard| shard.bytes).sum::<u64>(),
+                });
+                (name.clone(), shown)
+            })
+            .collect();
+        let shown = json!({
+            "out": args.out, "recipe_hash": summary.manifest.recipe_hash, "seed": summary.manifest.seed,
+            "rows_made": summary.rows, "bytes_written": summary.bytes, "seconds": summary.elapsed.as_secs_f64(),
+            "rows_per_second": rate, "splits": splits,
+        });
+        println!("{shown}");
+        return;
+    }
+    println!(
+        "{} rows, {} in {} ({rate:.0} rows/s)",
+        summary.rows,
+        progress::bytes(summary.bytes),
+        progress::duration(summary.elapsed)
+    );
+    for (name, split) in splits {
+        let bytes = split.shards.iter().map(|shard| shard.bytes).sum::<u64>();
+        let state = if split.is_complete() { "complete" } else { "incomplete" };
+        println!(
+            "  {name:<8} {:>9} of {} rows, {} shards, {}, {state}",
+            split.present_rows(),
+            split.rows,
+            split.shards.len(),
+            progress::bytes(bytes)
+        );
+    }
+    println!("manifest and card: {}", args.out.join(magnetar_dataset::MANIFEST).display());
+}

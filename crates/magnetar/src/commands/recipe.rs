@@ -1,0 +1,99 @@
+//! `magnetar recipe`.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use magnetar_dataset::Recipe;
+use serde_json::json;
+
+/// Which recipe, with which changes.
+#[derive(clap::Args)]
+pub struct RecipeArgs {
+    /// A shipped recipe's name or a recipe file.
+    #[arg(long, default_value = "paper", value_name = "NAME|FILE")]
+    pub recipe: String,
+    /// Change one key; may be given many times.
+    #[arg(long, value_name = "KEY.PATH=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl RecipeArgs {
+    /// The checked recipe.
+    pub fn load(&self) -> anyhow::Result<Recipe> {
+        Ok(Recipe::load(&self.recipe, &self.set)?)
+    }
+}
+
+/// Flags of `magnetar recipe`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  magnetar recipe show
+  magnetar recipe show --set link.reference_snr_db=40 --json
+  magnetar recipe show --toml > mine.toml
+  magnetar recipe check --recipe mine.toml")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Print every value with its unit, and whether it is the paper's or ours.
+    Show {
+        #[command(flatten)]
+        recipe: RecipeArgs,
+        /// Print one JSON object.
+        #[arg(long, conflicts_with = "toml")]
+        json: bool,
+        /// Print a recipe file that loads again.
+        #[arg(long)]
+        toml: bool,
+    },
+    /// Check a recipe and print its hash.
+    Check {
+        #[command(flatten)]
+        recipe: RecipeArgs,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Shows or checks a recipe.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Command::Show { recipe, json, toml } => show(&recipe.load()?, *json, *toml)?,
+        Command::Check { recipe, json } => {
+            let recipe = recipe.load()?;
+            for split in recipe.splits.keys() {
+                // Patterns and materials are looked up too.
+                magnetar_dataset::Generator::new(&std::sync::Arc::new(recipe.clone()), 0, split)?;
+            }
+            if *json {
+                println!("{}", json!({ "name": recipe.name, "hash": recipe.hash(), "valid": true }));
+            } else {
+                println!("{}: valid, hash {}", recipe.name, recipe.hash());
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(recipe: &Recipe, json: bool, toml: bool) -> anyhow::Result<()> {
+    if toml {
+        print!("{}", recipe.to_toml());
+    } else if json {
+        let shown = json!({ "name": recipe.name, "hash": recipe.hash(), "values": recipe.entries() });
+        println!("{}", serde_json::to_string_pretty(&shown).context("the recipe cannot be written as JSON")?);
+    } else {
+        println!("# {}: {}\n# hash {}", recipe.name, recipe.description, recipe.hash());
+        println!("# columns: key = value [unit], whose value it is, what it means\n");
+        for entry in recipe.entries().into_iter().skip(2) {
+            let unit = if entry.unit.is_empty() { String::new() } else { format!(" {}", entry.unit) };
+            let value = format!("{} = {}{unit}", entry.key, entry.value);
+            println!("{value:<60} {:<8} {}", entry.origin, entry.meaning);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Makes a small dataset with the given magnetar binary and runs every loader on it (PyTorch's only if torch is there).
+#
+#     python/examples/check.sh [MAGNETAR]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+magnetar=${1:-$root/target/release/magnetar}
+venv=${VENV:-$root/.venv}
+
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/../requirements.txt"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for csi in f32 f16; do
+    "$magnetar" generate --limit 60 --shard-size 25 --csi "$csi" --out "$work/$csi" > /dev/null 2>&1
+    for split in test fusion; do
+        "$venv/bin/python" "$here/load_numpy.py" "$work/$csi" "$split"
+    done
+done
+# duckdb and polars do not read half precision in every release; the default is f32.
+export HF_HUB_OFFLINE=1 HF_DATASETS_DISABLE_PROGRESS_BARS=1
+for loader in polars duckdb huggingface; do
+    "$venv/bin/python" "$here/load_$loader.py" "$work/f32" test
+done
+if "$venv/bin/python" -c "import torch" 2> /dev/null; then
+    "$venv/bin/python" "$here/load_torch.py" "$work/f32" test
+fi
+echo "all loaders read the dataset"
