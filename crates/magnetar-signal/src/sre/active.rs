@@ -60,6 +60,7 @@ impl ActiveBins {
 
     /// Checks a block and writes its active bins, scaled to unit noise variance and with empty gaps; returns the noise
     /// variance, which is `known` or estimated from the inactive bins.
+    #[inline(always)]
     pub fn load(
         &self,
         block: &[[Complex<f32>; 2]],

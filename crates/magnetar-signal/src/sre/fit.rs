@@ -17,14 +17,14 @@ use super::interpolate::{ComplexPair, LocalTransform};
 use super::kernel::{Angles, Dirichlet, Kernel};
 use super::spectrum::{Atom, Grid, Spectrum};
 
-/// Entries of a packed lower triangle.
-const PACKED: usize = MAX_PATHS * (MAX_PATHS + 1) / 2;
+/// Entries of a matrix of which the lower triangle is used; whole rows keep the indices cheap.
+const SQUARE: usize = MAX_PATHS * MAX_PATHS;
 const ZERO: f64x2 = f64x2::splat(0.0);
 
-/// Index of row `i`, column `j <= i` in a packed lower triangle.
+/// Index of row `i`, column `j`.
 #[inline(always)]
 const fn at(i: usize, j: usize) -> usize {
-    i * (i + 1) / 2 + j
+    i * MAX_PATHS + j
 }
 
 /// Where one component is, in both channels: `q + t` grid steps, `|t| <= 1`.
@@ -57,14 +57,14 @@ pub(super) struct Fit {
     places: [Place; MAX_PATHS],
     angles: [Angles; MAX_PATHS],
     transforms: [[ComplexPair; 3]; MAX_PATHS],
-    kernels: [Kernel; PACKED],
+    kernels: [Kernel; SQUARE],
     /// Cholesky factor of the Gram matrix.
-    factor: [f64x2; PACKED],
+    factor: [f64x2; SQUARE],
     gains: [ComplexPair; MAX_PATHS],
     /// Energy explained by the components, both channels.
     pub explained: f64,
     /// Cholesky factor of the delays' information matrix.
-    information: [f64x2; PACKED],
+    information: [f64x2; SQUARE],
     step: [f64x2; MAX_PATHS],
     /// Rows of `V = G^(-1/2) D'`, with `D'` the slopes of the kernels.
     slopes: [[f64x2; MAX_PATHS]; MAX_PATHS],
@@ -79,11 +79,11 @@ impl Fit {
             places: [Place::default(); MAX_PATHS],
             angles: [Angles::default(); MAX_PATHS],
             transforms: [[pair; 3]; MAX_PATHS],
-            kernels: [Kernel::default(); PACKED],
-            factor: [ZERO; PACKED],
+            kernels: [Kernel::default(); SQUARE],
+            factor: [ZERO; SQUARE],
             gains: [pair; MAX_PATHS],
             explained: 0.0,
-            information: [ZERO; PACKED],
+            information: [ZERO; SQUARE],
             step: [ZERO; MAX_PATHS],
             slopes: [[ZERO; MAX_PATHS]; MAX_PATHS],
         }
@@ -130,7 +130,7 @@ impl Fit {
     /// them to be told apart.
     #[inline(always)]
     pub fn evaluate(&mut self, model: &Model) -> bool {
-        let n = self.count;
+        let n = self.count.min(MAX_PATHS);
         let peak = f64x2::splat(model.dirichlet.peak.0);
         let mut closest = f64x2::splat(1.0);
         for i in 0..n {
@@ -182,7 +182,7 @@ impl Fit {
     /// The joint step on all delays, into `self.step`; returns the fall of the residual energy that it promises.
     #[inline(always)]
     fn direction(&mut self, model: &Model) -> f64 {
-        let n = self.count;
+        let n = self.count.min(MAX_PATHS);
         let (bend_peak, tiny) = (f64x2::splat(model.dirichlet.peak.1), f64x2::splat(1e-300));
         let mut gradient = [ZERO; MAX_PATHS];
         for i in 0..n {
@@ -241,7 +241,7 @@ impl Fit {
     /// on the bound, one component at a time.
     #[inline(always)]
     fn hold_differences(&mut self, model: &Model) {
-        let n = self.count;
+        let n = self.count.min(MAX_PATHS);
         for i in 0..n {
             let excess = self.excess(model, i);
             if excess == 0.0 {
@@ -300,6 +300,7 @@ impl Fit {
     /// Gauss-Newton steps on all delays, each kept only if the residual falls, until a step promises less than
     /// `tolerance` (in units of the noise variance) or `rounds` are done. Needs a valid [`Self::evaluate`] before.
     /// Returns the number of steps kept.
+    #[inline(always)]
     pub fn refine(&mut self, model: &Model, spectrum: &Spectrum, tolerance: f64, rounds: usize) -> usize {
         for round in 0..rounds {
             let promise = self.direction(model);
@@ -326,6 +327,7 @@ impl Fit {
 
     /// The highest residual energy (both channels at one delay) near grid point `q`, starting at `t` grid steps from
     /// it: where it is and its value.
+    #[inline(always)]
     pub fn peak(&self, model: &Model, spectrum: &Spectrum, q: usize, t: f64) -> (f64, f64) {
         const ROUNDS: usize = 3;
         let local = model.grid.local(spectrum, [q; 2]);
@@ -353,6 +355,7 @@ impl Fit {
     }
 
     /// The residual's transform and its first two derivatives, at one delay in both channels.
+    #[inline(always)]
     fn residual(&self, model: &Model, local: &LocalTransform, q: usize, t: f64) -> [ComplexPair; 3] {
         let t = f64x2::splat(t);
         let mut residual = local.at(t);
@@ -382,10 +385,11 @@ impl Fit {
     }
 }
 
-/// Factors a positive definite matrix into a packed lower triangle whose diagonal holds the reciprocals; `false` if it
+/// Factors a positive definite matrix into a lower triangle whose diagonal holds the reciprocals; `false` if it
 /// is not positive definite in either lane.
 #[inline(always)]
-fn cholesky(n: usize, factor: &mut [f64x2; PACKED], entry: impl Fn(usize, usize) -> f64x2) -> bool {
+fn cholesky(n: usize, factor: &mut [f64x2; SQUARE], entry: impl Fn(usize, usize) -> f64x2) -> bool {
+    let n = n.min(MAX_PATHS);
     for i in 0..n {
         for j in 0..=i {
             let whole = entry(i, j);
@@ -410,7 +414,8 @@ fn cholesky(n: usize, factor: &mut [f64x2; PACKED], entry: impl Fn(usize, usize)
 
 /// Solves with a factor made by [`cholesky`], in place.
 #[inline(always)]
-fn solve(n: usize, factor: &[f64x2; PACKED], x: &mut [f64x2; MAX_PATHS]) {
+fn solve(n: usize, factor: &[f64x2; SQUARE], x: &mut [f64x2; MAX_PATHS]) {
+    let n = n.min(MAX_PATHS);
     for i in 0..n {
         for j in 0..i {
             x[i] -= factor[at(i, j)] * x[j];

@@ -169,6 +169,28 @@ impl Sre {
         block: &[[Complex<f32>; 2]],
         workspace: &'w mut Workspace,
     ) -> Result<&'w Estimate, SreError> {
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") {
+            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
+            // SAFETY: the processor has just been found to have AVX2, the only feature the function is compiled for.
+            unsafe {
+                self.run_avx2(block, workspace)?;
+            }
+            return Ok(&workspace.estimate);
+        }
+        self.run(block, workspace)?;
+        Ok(&workspace.estimate)
+    }
+
+    /// [`Self::run`] compiled for wider vectors; the same operations in the same order, so the same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn run_avx2(&self, block: &[[Complex<f32>; 2]], workspace: &mut Workspace) -> Result<(), SreError> {
+        self.run(block, workspace)
+    }
+
+    #[inline(always)]
+    fn run(&self, block: &[[Complex<f32>; 2]], workspace: &mut Workspace) -> Result<(), SreError> {
         workspace.estimate.components.clear();
         let variance = self.active.load(block, self.options.noise_variance, &mut workspace.block)?;
         workspace.estimate.noise_variance = variance;
@@ -180,10 +202,11 @@ impl Sre {
         }
         workspace.fit.inform(&self.model);
         self.report(variance.sqrt(), workspace);
-        Ok(&workspace.estimate)
+        Ok(())
     }
 
     /// Detects and refines until the residual looks like noise.
+    #[inline(always)]
     fn refined(&self, workspace: &mut Workspace) {
         let mut threshold = self.threshold;
         let mut settled = true;
@@ -217,6 +240,7 @@ impl Sre {
     }
 
     /// Components on the grid, gains by joint least squares, nothing moved.
+    #[inline(always)]
     fn greedy(&self, workspace: &mut Workspace) {
         let mut threshold = self.threshold;
         while workspace.fit.count < self.options.max_paths {
@@ -241,6 +265,7 @@ impl Sre {
     }
 
     /// The highest residual energy over all delays, if it is above the threshold: grid point, offset and energy.
+    #[inline(always)]
     fn detect(&self, threshold: f64, workspace: &mut Workspace) -> Option<(usize, f64, f64)> {
         // The grid misses at most this part of a peak's energy: a peak is a quarter of a cell from two grid points
         // at most, one eighth on average.
@@ -271,6 +296,7 @@ impl Sre {
     }
 
     /// Residual energy on the grid, zero where a component already stands.
+    #[inline(always)]
     fn residual_energy(&self, workspace: &mut Workspace) {
         let Workspace { fit, spectrum, .. } = workspace;
         let mut atoms = [Atom::default(); MAX_PATHS];
@@ -327,6 +353,7 @@ impl Sre {
 }
 
 /// The highest value and its place; `None` if none is above zero.
+#[inline(always)]
 fn highest(energy: &[f32]) -> Option<(usize, f32)> {
     const LANES: usize = 16;
     let mut top = [0.0_f32; LANES];

@@ -107,6 +107,7 @@ impl Grid {
     }
 
     /// Transforms an observation: `Z(u) = sum_k x_k exp(j n_k u)`, bins numbered about their centre.
+    #[inline(always)]
     pub fn transform(&self, block: &[[Complex<f32>; 2]], spectrum: &mut Spectrum) {
         let (first, second) = spectrum.buffer.split_at_mut(self.len);
         for ((a, b), x) in first.iter_mut().zip(second.iter_mut()).zip(block) {
@@ -154,26 +155,8 @@ impl Grid {
     }
 
     /// Energy of the residual on the grid, both channels together, after `atoms` are taken out.
-    pub fn residual_energy(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
-        #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") {
-            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
-            // SAFETY: the processor has just been found to have AVX2, the only feature the function is compiled for.
-            unsafe {
-                return self.residual_energy_avx2(atoms, spectrum);
-            }
-        }
-        self.residual_energy_plain(atoms, spectrum);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn residual_energy_avx2(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
-        self.residual_energy_plain(atoms, spectrum);
-    }
-
     #[inline(always)]
-    fn residual_energy_plain(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
+    pub fn residual_energy(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
         let Spectrum { re, im, energy, prepared, .. } = spectrum;
         prepared.clear();
         prepared.extend(atoms.iter().map(|atom| [0, 1].map(|m| self.prepare(atom.delay[m], atom.gain[m]))));
@@ -203,6 +186,7 @@ impl Grid {
 
     /// The kernel `sin(pi p / oversampling) / sin(pi p / len)` of an atom, as constants about its nearest grid point.
     /// Its numerator repeats every two cells, so that a few values of it serve the whole grid.
+    #[inline(always)]
     fn prepare(&self, delay: f64, gain: Complex<f64>) -> GridAtom {
         use std::f64::consts::PI;
         let nearest = (delay.round() as usize).min(self.len);
