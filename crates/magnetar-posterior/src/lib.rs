@@ -18,6 +18,7 @@ mod support;
 mod target;
 #[cfg(test)]
 mod testing;
+mod twin;
 mod volume;
 
 pub use arrivals::{Arrival, Arrivals};
@@ -33,4 +34,5 @@ pub use post_index::{DesignMetrics, post_index};
 pub use summary::{Estimate, Stratum, Summary, Tally};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
 pub use target::Target;
+pub use twin::{Grain, PARAMETER_RANGES, RoomSlabs, TwinFile, TwinModel, TwinParameters, TwinScorer};
 pub use volume::Volume;

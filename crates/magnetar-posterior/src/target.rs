@@ -73,7 +73,7 @@ impl Target {
 }
 
 /// The two neighbours of `value` among ascending `points` and their linear weights.
-fn linear(points: &[f64], value: f64) -> Vec<(usize, f64)> {
+pub(crate) fn linear(points: &[f64], value: f64) -> Vec<(usize, f64)> {
     let after = points.partition_point(|p| *p <= value);
     if after == 0 {
         return vec![(0, 1.0)];

@@ -1,0 +1,193 @@
+//! Eight headings at a time: plain arrays that the compiler turns into vector instructions.
+//!
+//! Every operation is the same on every machine (no library transcendental functions), so results do not depend on the
+//! vector unit.
+
+use std::ops::{Add, AddAssign, Mul, MulAssign, Sub};
+
+/// Headings worked on together.
+pub(crate) const LANES: usize = 8;
+
+/// Eight f32 values.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+pub(crate) struct Lanes(pub(crate) [f32; LANES]);
+
+impl Lanes {
+    #[inline(always)]
+    pub(crate) fn splat(value: f32) -> Self {
+        Self([value; LANES])
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(values: &[f32; LANES]) -> Self {
+        Self(*values)
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, op: impl Fn(f32, f32) -> f32) -> Self {
+        let mut out = [0.0; LANES];
+        for lane in 0..LANES {
+            out[lane] = op(self.0[lane], other.0[lane]);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    fn map(self, op: impl Fn(f32) -> f32) -> Self {
+        let mut out = [0.0; LANES];
+        for lane in 0..LANES {
+            out[lane] = op(self.0[lane]);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    pub(crate) fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    pub(crate) fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
+    pub(crate) fn recip(self) -> Self {
+        self.map(|a| 1.0 / a)
+    }
+
+    #[inline(always)]
+    pub(crate) fn sqrt(self) -> Self {
+        self.map(f32::sqrt)
+    }
+
+    #[inline(always)]
+    pub(crate) fn exp(self) -> Self {
+        self.map(exp)
+    }
+
+    /// `1 / (1 + exp(-x))`.
+    #[inline(always)]
+    pub(crate) fn logistic(self) -> Self {
+        self.map(|x| 1.0 / (1.0 + exp(-x)))
+    }
+
+    /// Standard normal distribution function, by its logistic approximation (error below 0.01).
+    #[inline(always)]
+    pub(crate) fn normal_cdf(self) -> Self {
+        self.map(|x| 1.0 / (1.0 + exp(-1.702 * x)))
+    }
+}
+
+impl Add for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+}
+
+impl Sub for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+impl Mul for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, |a, b| a * b)
+    }
+}
+
+impl Mul<f32> for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: f32) -> Self {
+        self.map(|a| a * other)
+    }
+}
+
+impl AddAssign for Lanes {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl MulAssign for Lanes {
+    #[inline(always)]
+    fn mul_assign(&mut self, other: Self) {
+        *self = *self * other;
+    }
+}
+
+/// `exp(x)` to 3e-6 relative, for -87 to 87 (held there): a power of two by its bits times a polynomial.
+#[inline(always)]
+pub(crate) fn exp(x: f32) -> f32 {
+    let x = if x < -87.0 { -87.0 } else { x };
+    let x = if x > 87.0 { 87.0 } else { x };
+    let t = x * std::f32::consts::LOG2_E;
+    // Adding 1.5 x 2^23 rounds to the nearest integer, which then sits in the low bits.
+    let magic = 12_582_912.0f32;
+    let rounded = (t + magic) - magic;
+    let f = (t - rounded) * std::f32::consts::LN_2;
+    let whole = ((t + magic).to_bits() as i32).wrapping_sub(magic.to_bits() as i32);
+    let p = 1.0 + f * (1.0 + f * (0.5 + f * (0.166_666_7 + f * (0.041_666_6 + f * 0.008_333_3))));
+    f32::from_bits((p.to_bits() as i32).wrapping_add(whole.wrapping_shl(23)) as u32)
+}
+
+/// `log2(x)` to 1e-5 for positive normal numbers.
+#[inline(always)]
+pub(crate) fn log2(x: f32) -> f32 {
+    let bits = x.to_bits();
+    let exponent = ((bits >> 23) as i32 - 127) as f32;
+    let m = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000);
+    // log2 of the mantissa in [1, 2) by atanh: ln m = 2 atanh((m - 1) / (m + 1)), about its middle sqrt 2.
+    let s = (m - std::f32::consts::SQRT_2) / (m + std::f32::consts::SQRT_2);
+    let s2 = s * s;
+    let ln = 2.0 * s * (1.0 + s2 * (0.333_333_3 + s2 * (0.2 + s2 * 0.142_857)));
+    exponent + 0.5 + ln * std::f32::consts::LOG2_E
+}
+
+/// Angle of (x, y), radians in [-pi, pi], to 3e-5.
+#[inline(always)]
+pub(crate) fn atan2(y: f32, x: f32) -> f32 {
+    let (ax, ay) = (x.abs(), y.abs());
+    let (low, high) = if ax < ay { (ax, ay) } else { (ay, ax) };
+    let t = low / (high + 1e-30);
+    let t2 = t * t;
+    let p = t
+        * (0.999_977_3
+            + t2 * (-0.332_623_5 + t2 * (0.193_543_5 + t2 * (-0.116_432_9 + t2 * (0.052_653_3 - t2 * 0.011_721_2)))));
+    let p = if ax < ay { std::f32::consts::FRAC_PI_2 - p } else { p };
+    let p = if x < 0.0 { std::f32::consts::PI - p } else { p };
+    if y < 0.0 { -p } else { p }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn exp_log_and_angle_are_close(x in -80.0f32..80.0, a in -3.14f32..3.14, r in 1e-3f32..1e3) {
+            prop_assert!((exp(x) / f64::from(x).exp() as f32 - 1.0).abs() < 1e-5);
+            prop_assert!((log2(r) - r.log2()).abs() < 3e-5);
+            prop_assert!((atan2(r * a.sin(), r * a.cos()) - a).abs() < 5e-5);
+        }
+    }
+
+    #[test]
+    fn extremes_stay_finite() {
+        assert!(exp(-1e30) > 0.0 && exp(-1e30) < 1e-37);
+        assert!(exp(1e30).is_finite());
+        assert!(atan2(0.0, 0.0).is_finite());
+        assert!((Lanes::splat(3.0).normal_cdf().0[0] - 0.998_65).abs() < 0.01);
+    }
+}

@@ -1,0 +1,188 @@
+//! The few widths and rates of the twin's likelihood, fitted once and shipped.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::PosteriorError;
+
+/// The largest parameter file that is read, bytes.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// Everything that is fitted. Each number has its meaning in `docs/posterior.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TwinParameters {
+    /// Inter-element phase error of the RF chain, degrees (standard deviation).
+    pub phase_sigma_deg: f64,
+    /// Phase error of thermal noise, in multiples of its Cramer-Rao bound.
+    pub phase_noise_scale: f64,
+    /// Error of the predicted SNR of the direct path, dB (standard deviation).
+    pub los_sigma_db: f64,
+    /// Error of the predicted SNR of a reflection, dB (standard deviation): mostly unknown materials.
+    pub reflection_sigma_db: f64,
+    /// Delay difference at which two paths merge half of the time, resolution cells.
+    pub merge_cells: f64,
+    /// How softly merging ends, resolution cells.
+    pub merge_softness_cells: f64,
+    /// How much of the full interference of merged paths is seen, 0 to 1 or a little more.
+    pub fading: f64,
+    /// Softness of the ordering and detection of paths that were not retained, dB.
+    pub rank_sigma_db: f64,
+    /// Probability that the strongest arrival is no traced path.
+    pub outlier_first: f64,
+    /// Probability that the second arrival is no traced path.
+    pub outlier_second: f64,
+    /// Exponent of the likelihood: below 1 it is trusted less.
+    pub temperature: f64,
+    /// Share of the posterior that is spread evenly over all candidates.
+    pub uniform_share: f64,
+}
+
+impl Default for TwinParameters {
+    fn default() -> Self {
+        Self {
+            phase_sigma_deg: 6.0,
+            phase_noise_scale: 1.2,
+            los_sigma_db: 0.7,
+            reflection_sigma_db: 3.0,
+            merge_cells: 0.6,
+            merge_softness_cells: 0.1,
+            fading: 1.0,
+            rank_sigma_db: 1.0,
+            outlier_first: 0.02,
+            outlier_second: 0.1,
+            temperature: 1.0,
+            uniform_share: 0.01,
+        }
+    }
+}
+
+/// Name, lower and upper bound of each parameter, in the order of [`TwinParameters::to_array`].
+pub const PARAMETER_RANGES: [(&str, f64, f64); 12] = [
+    ("phase_sigma_deg", 0.5, 60.0),
+    ("phase_noise_scale", 0.1, 10.0),
+    ("los_sigma_db", 0.1, 10.0),
+    ("reflection_sigma_db", 0.1, 20.0),
+    ("merge_cells", 0.05, 3.0),
+    ("merge_softness_cells", 0.01, 1.0),
+    ("fading", 0.05, 2.0),
+    ("rank_sigma_db", 0.1, 10.0),
+    ("outlier_first", 1e-4, 0.5),
+    ("outlier_second", 1e-4, 0.9),
+    ("temperature", 0.1, 2.0),
+    ("uniform_share", 1e-5, 0.5),
+];
+
+impl TwinParameters {
+    /// The numbers in the order of [`PARAMETER_RANGES`].
+    #[must_use]
+    pub fn to_array(&self) -> [f64; PARAMETER_RANGES.len()] {
+        [
+            self.phase_sigma_deg,
+            self.phase_noise_scale,
+            self.los_sigma_db,
+            self.reflection_sigma_db,
+            self.merge_cells,
+            self.merge_softness_cells,
+            self.fading,
+            self.rank_sigma_db,
+            self.outlier_first,
+            self.outlier_second,
+            self.temperature,
+            self.uniform_share,
+        ]
+    }
+
+    /// The parameters from numbers in the order of [`PARAMETER_RANGES`], each held in its range.
+    #[must_use]
+    pub fn from_array(values: [f64; PARAMETER_RANGES.len()]) -> Self {
+        let mut v = values;
+        for (value, (_, low, high)) in v.iter_mut().zip(PARAMETER_RANGES) {
+            *value = if value.is_nan() { low } else { value.clamp(low, high) };
+        }
+        Self {
+            phase_sigma_deg: v[0],
+            phase_noise_scale: v[1],
+            los_sigma_db: v[2],
+            reflection_sigma_db: v[3],
+            merge_cells: v[4],
+            merge_softness_cells: v[5],
+            fading: v[6],
+            rank_sigma_db: v[7],
+            outlier_first: v[8],
+            outlier_second: v[9],
+            temperature: v[10],
+            uniform_share: v[11],
+        }
+    }
+
+    /// Checks every number against its range; `place` names the file in errors.
+    ///
+    /// # Errors
+    /// Names the first key out of range.
+    pub fn check(&self, place: &str) -> Result<(), PosteriorError> {
+        for (value, (name, low, high)) in self.to_array().iter().zip(PARAMETER_RANGES) {
+            if !(low..=high).contains(value) {
+                return Err(PosteriorError::Parameters {
+                    place: format!("{place}: parameters.{name}"),
+                    reason: format!("{value} is out of range: expected {low} to {high}"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A parameter file: what was fitted, to what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TwinFile {
+    /// Name of the recipe the parameters were fitted to.
+    pub recipe: String,
+    /// Its hash: with another recipe the parameters may not fit.
+    pub recipe_hash: String,
+    /// Rows of the training split used.
+    pub fitted_rows: u64,
+    /// NLL reached on them with each row's own materials withheld, nat.
+    pub fitted_nll: f64,
+    /// The parameters.
+    pub parameters: TwinParameters,
+}
+
+impl TwinFile {
+    /// Reads a file's text; `place` names it in errors.
+    ///
+    /// # Errors
+    /// On a syntax error, an unknown or missing key, or a number out of range.
+    pub fn from_toml_str(text: &str, place: &str) -> Result<Self, PosteriorError> {
+        let file: Self = toml::from_str(text)
+            .map_err(|e| PosteriorError::Parameters { place: place.to_owned(), reason: e.to_string() })?;
+        file.parameters.check(place)?;
+        Ok(file)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is larger than 64 KiB, or as [`TwinFile::from_toml_str`].
+    pub fn from_file(path: &Path) -> Result<Self, PosteriorError> {
+        let place = path.display().to_string();
+        let fault = |reason: String| PosteriorError::Parameters { place: place.clone(), reason };
+        let length = std::fs::metadata(path).map_err(|e| fault(format!("cannot be read: {e}")))?.len();
+        if length > MAX_FILE_BYTES {
+            return Err(fault(format!("{length} bytes: a parameter file has at most {MAX_FILE_BYTES}")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
+        Self::from_toml_str(&text, &place)
+    }
+
+    /// The file's text.
+    ///
+    /// # Errors
+    /// Never for finite numbers.
+    pub fn to_toml(&self) -> Result<String, PosteriorError> {
+        toml::to_string(self)
+            .map_err(|e| PosteriorError::Parameters { place: "parameters".into(), reason: e.to_string() })
+    }
+}

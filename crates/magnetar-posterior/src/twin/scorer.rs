@@ -1,0 +1,340 @@
+//! From layout, RX pose and arrivals to a posterior over the support.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use magnetar_scene::Pose;
+use nalgebra::Point3;
+use rayon::prelude::*;
+
+use super::geometry::{Class, DB_PER_OCTAVE, MAX_PATHS, Paths, World};
+use super::lanes::{LANES, log2};
+use super::likelihood::{Matches, Observed, USED, Widths, likelihood, stray_likelihood};
+use super::tables::{GainTable, HeadingTable, ReflectionTable};
+use super::{TwinModel, TwinParameters};
+use crate::{Arrivals, Layout, PosteriorError, Support, Volume};
+
+/// How finely a cell is integrated: points along each of its axes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grain {
+    /// Points along x and along y in a cell.
+    pub position: usize,
+    /// Headings in a bin.
+    pub heading: usize,
+}
+
+impl Default for Grain {
+    fn default() -> Self {
+        Self { position: 3, heading: 2 }
+    }
+}
+
+/// The SNR range a stray arrival may have, dB.
+const STRAY_RANGE_DB: f64 = 60.0;
+
+/// Reflection tables of one assignment, by class from wall on.
+#[derive(Debug, Clone)]
+struct Surfaces {
+    tables: [ReflectionTable; 4],
+}
+
+/// Tables that depend on the model only, shared by scorers with other parameters.
+#[derive(Debug)]
+struct Shared {
+    model: TwinModel,
+    rx_gain: GainTable,
+    tx_gain: GainTable,
+    surfaces: Vec<Surfaces>,
+    headings: Mutex<BTreeMap<usize, Arc<HeadingTable>>>,
+}
+
+/// Scores candidates by the likelihood of the arrivals; see `docs/posterior.md`.
+#[derive(Debug, Clone)]
+pub struct TwinScorer {
+    shared: Arc<Shared>,
+    parameters: TwinParameters,
+    grain: Grain,
+}
+
+impl TwinScorer {
+    /// Makes the tables of a model.
+    ///
+    /// # Errors
+    /// When a parameter is out of range or the model has no material assignment.
+    pub fn new(model: TwinModel, parameters: TwinParameters) -> Result<Self, PosteriorError> {
+        parameters.check("twin")?;
+        if model.assignments.is_empty() {
+            return Err(PosteriorError::Parameters {
+                place: "twin model".into(),
+                reason: "it has no material assignment; give at least one".into(),
+            });
+        }
+        let power = |p: &magnetar_scene::AntennaPattern, d: &nalgebra::Vector3<f64>| p.amplitude(d).powi(2);
+        let rx_gain = GainTable::new(|d| power(&model.rx_patterns[0], d) + power(&model.rx_patterns[1], d));
+        let tx_gain = GainTable::new(|d| power(&model.tx_pattern, d));
+        let surfaces = model
+            .assignments
+            .iter()
+            .map(|a| Surfaces {
+                tables: [a.wall, a.ceiling, a.floor, model.box_slab]
+                    .map(|slab| ReflectionTable::new(&slab, model.carrier_hz)),
+            })
+            .collect();
+        let shared = Shared { model, rx_gain, tx_gain, surfaces, headings: Mutex::default() };
+        Ok(Self { shared: Arc::new(shared), parameters, grain: Grain::default() })
+    }
+
+    /// The same model with other parameters; the tables are shared.
+    #[must_use]
+    pub fn with_parameters(&self, parameters: TwinParameters) -> Self {
+        let parameters = TwinParameters::from_array(parameters.to_array());
+        Self { shared: Arc::clone(&self.shared), parameters, grain: self.grain }
+    }
+
+    /// The same model integrated more or less finely.
+    #[must_use]
+    pub fn with_grain(&self, grain: Grain) -> Self {
+        let grain = Grain { position: grain.position.clamp(1, 16), heading: grain.heading.clamp(1, 16) };
+        Self { grain, ..self.clone() }
+    }
+
+    /// The model scored with.
+    #[must_use]
+    pub fn model(&self) -> &TwinModel {
+        &self.shared.model
+    }
+
+    /// The parameters scored with.
+    #[must_use]
+    pub fn parameters(&self) -> &TwinParameters {
+        &self.parameters
+    }
+
+    /// The posterior of one observation.
+    ///
+    /// # Errors
+    /// When every candidate is masked.
+    pub fn score(
+        &self,
+        layout: &Layout,
+        rx: &Pose,
+        arrivals: &Arrivals,
+        support: &Support,
+    ) -> Result<Volume, PosteriorError> {
+        self.score_without(None, layout, rx, arrivals, support)
+    }
+
+    /// As [`TwinScorer::score`] with one material assignment left out, which is how the fit withholds a row's own.
+    ///
+    /// # Errors
+    /// As [`TwinScorer::score`].
+    pub fn score_without(
+        &self,
+        left_out: Option<usize>,
+        layout: &Layout,
+        rx: &Pose,
+        arrivals: &Arrivals,
+        support: &Support,
+    ) -> Result<Volume, PosteriorError> {
+        let size = support.size();
+        let evidence = self.evidence(left_out, layout, rx, arrivals, support);
+        let mask = support.mask(rx);
+        let top = evidence.iter().copied().fold(0.0, f64::max);
+        let tempered: Vec<f64> = evidence.iter().map(|e| (e / top).powf(self.parameters.temperature)).collect();
+        let total: f64 = tempered.iter().sum();
+        let even = self.parameters.uniform_share / size.len() as f64;
+        let kept = (1.0 - self.parameters.uniform_share) / total;
+        let weights: Vec<f64> = tempered.iter().map(|t| even + kept * t).collect();
+        Volume::from_weights(size, &mask, &weights)
+    }
+
+    fn heading_table(&self, headings: usize) -> Arc<HeadingTable> {
+        let mut cache = self.shared.headings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Arc::clone(cache.entry(headings).or_insert_with(|| Arc::new(HeadingTable::new(&self.shared.tx_gain, headings))))
+    }
+
+    fn observed(&self, arrivals: &Arrivals, widths: &Widths) -> Observed {
+        let used: Vec<_> = arrivals.found.iter().take(USED).collect();
+        let mut seen = Observed {
+            count: used.len(),
+            phase: [0.0; USED],
+            snr_db: [0.0; USED],
+            phase_variance: [1.0; USED],
+            cut_db: self.shared.model.threshold_db as f32,
+        };
+        for (k, arrival) in used.iter().enumerate() {
+            let snr = 10f64.powf(arrival.raw_snr_db / 10.0);
+            // Cramer-Rao: each element's phase has variance 1 / (2 N snr), their difference twice that.
+            let thermal = 1.0 / (self.shared.model.bins as f64 * snr.max(1e-6));
+            seen.phase[k] = arrival.phase_rad as f32;
+            seen.snr_db[k] = arrival.raw_snr_db as f32;
+            seen.phase_variance[k] = widths.phase_variance + widths.noise_scale2 * thermal as f32;
+        }
+        if used.len() == arrivals.retained.min(USED)
+            && let Some(last) = used.last()
+        {
+            seen.cut_db = last.raw_snr_db as f32;
+        }
+        seen
+    }
+
+    fn widths(&self) -> Widths {
+        let p = &self.parameters;
+        let cell = self.shared.model.cell_m();
+        Widths {
+            phase_variance: p.phase_sigma_deg.to_radians().powi(2) as f32,
+            noise_scale2: p.phase_noise_scale.powi(2) as f32,
+            los_variance: p.los_sigma_db.powi(2) as f32,
+            reflection_variance: p.reflection_sigma_db.powi(2) as f32,
+            merge_m: (p.merge_cells * cell) as f32,
+            merge_softness_m: (p.merge_softness_cells * cell) as f32,
+            fading: p.fading as f32,
+            rank_variance: p.rank_sigma_db.powi(2) as f32,
+            outlier_first: p.outlier_first as f32,
+            outlier_second: p.outlier_second as f32,
+            offset_max: self.shared.model.power_offset_max_db as f32,
+            stray: (1.0 / (std::f64::consts::TAU * STRAY_RANGE_DB)) as f32,
+        }
+    }
+
+    /// Hat-weighted integral of the likelihood for every candidate.
+    fn evidence(
+        &self,
+        left_out: Option<usize>,
+        layout: &Layout,
+        rx: &Pose,
+        arrivals: &Arrivals,
+        support: &Support,
+    ) -> Vec<f64> {
+        let size = support.size();
+        let fine = size.headings * self.grain.heading;
+        let table = self.heading_table(fine);
+        let widths = self.widths();
+        let seen = self.observed(arrivals, &widths);
+        let model = &self.shared.model;
+        let world = World::new(layout, rx, model.snr_at_one_metre_db, &self.shared.rx_gain, &table);
+        let job = Job { scorer: self, left_out, world: &world, table: &table, widths, seen, support, rx };
+        let lines = size.rows * self.grain.position;
+        let width = size.columns * table.blocks() * LANES;
+        let mut sums = vec![0f32; lines * width];
+        sums.par_chunks_mut(width).enumerate().for_each(|(line, out)| job.line(line, out));
+        self.gather(support, &sums, width, table.blocks() * LANES)
+    }
+
+    /// Spreads lines over rows and fine headings over bins with the weights of the evaluation target.
+    fn gather(&self, support: &Support, sums: &[f32], width: usize, lanes: usize) -> Vec<f64> {
+        let size = support.size();
+        let fine = size.headings * self.grain.heading;
+        let mut rows = vec![0f64; size.rows * width];
+        for (line, values) in sums.chunks_exact(width).enumerate() {
+            let y = line_coordinate(support, line, self.grain.position, 1);
+            for (i, weight) in crate::target::linear(support.ys(), y) {
+                for (sum, v) in rows[i * width..(i + 1) * width].iter_mut().zip(values) {
+                    *sum += weight * f64::from(*v);
+                }
+            }
+        }
+        let mut evidence = vec![0.0; size.len()];
+        for h in 0..fine {
+            let (d, part) = (h / self.grain.heading, (h % self.grain.heading) as f64 / self.grain.heading as f64);
+            for (bin, weight) in [(d, 1.0 - part), ((d + 1) % size.headings, part)] {
+                if weight == 0.0 {
+                    continue;
+                }
+                for i in 0..size.rows {
+                    for j in 0..size.columns {
+                        evidence[support.index(bin, i, j)] += weight * rows[i * width + j * lanes + h];
+                    }
+                }
+            }
+        }
+        evidence
+    }
+}
+
+/// Coordinate of fine line `n` along x (axis 0) or y (axis 1), metres.
+fn line_coordinate(support: &Support, n: usize, grain: usize, axis: usize) -> f64 {
+    let low = support.bounds()[2 * axis];
+    low + (n as f64 + 0.5) * support.spacing()[axis] / grain as f64
+}
+
+/// One observation being scored: what every line needs.
+struct Job<'a> {
+    scorer: &'a TwinScorer,
+    left_out: Option<usize>,
+    world: &'a World<'a>,
+    table: &'a HeadingTable,
+    widths: Widths,
+    seen: Observed,
+    support: &'a Support,
+    rx: &'a Pose,
+}
+
+impl Job<'_> {
+    /// One line of fine positions (constant y), accumulated onto columns: `out[j lanes + h]`.
+    fn line(&self, line: usize, out: &mut [f32]) {
+        let model = self.scorer.model();
+        let grain = self.scorer.grain.position;
+        let lanes = self.table.blocks() * LANES;
+        let y = line_coordinate(self.support, line, grain, 1);
+        let [x0, x1, y0, y1] = self.support.bounds();
+        let margin = model.wall_margin_m;
+        if y < y0 + margin || y > y1 - margin {
+            return;
+        }
+        let [dx, dy] = self.support.spacing();
+        let patch2 = ((dx * dx + dy * dy) / (24.0 * (grain * grain) as f64)) as f32;
+        let kappa = model.phase_per_unit() as f32;
+        let (mut paths, mut matches) = (Paths::new(), Matches::new());
+        let mut point = vec![0f32; lanes];
+        for column in 0..self.support.size().columns * grain {
+            let x = line_coordinate(self.support, column, grain, 0);
+            let away = (x - self.rx.position.x).hypot(y - self.rx.position.y);
+            if x < x0 + margin || x > x1 - margin || away < model.separation_min_m {
+                continue;
+            }
+            let tx = Point3::new(x, y, model.tx_height_m);
+            if !self.world.admits(&tx) {
+                continue;
+            }
+            self.world.trace(&tx, &mut paths);
+            matches.compare(&paths, &self.seen, &self.widths, kappa, patch2);
+            self.point(&paths, &matches, &mut point);
+            for (j, weight) in crate::target::linear(self.support.xs(), x) {
+                let weight = weight as f32;
+                for (sum, value) in out[j * lanes..(j + 1) * lanes].iter_mut().zip(&point) {
+                    *sum += weight * value;
+                }
+            }
+        }
+    }
+
+    /// Likelihood at one position for all fine headings, averaged over the materials.
+    fn point(&self, paths: &Paths, matches: &Matches, out: &mut [f32]) {
+        if !matches.any(&self.seen) {
+            out.fill(stray_likelihood(&self.seen, &self.widths));
+            return;
+        }
+        out.fill(0.0);
+        let kept = |m: &usize| Some(*m) != self.left_out;
+        let surfaces = &self.scorer.shared.surfaces;
+        let share = 1.0 / (0..surfaces.len()).filter(kept).count().max(1) as f32;
+        for m in (0..surfaces.len()).filter(kept) {
+            let mut base = [0f32; MAX_PATHS];
+            for i in 0..paths.count {
+                base[i] = paths.snr_db[i];
+                if paths.class[i] != Class::Direct {
+                    let reflection = &surfaces[m].tables[paths.class[i] as usize - 1];
+                    let power = reflection.power(paths.cos_incidence[i], paths.te[i], paths.tm[i]);
+                    base[i] += DB_PER_OCTAVE * log2(power + 1e-9);
+                }
+            }
+            for (block, out) in out.chunks_exact_mut(LANES).enumerate() {
+                let l = likelihood(paths, &base, matches, self.table, block, &self.seen, &self.widths);
+                for (sum, value) in out.iter_mut().zip(l.0) {
+                    *sum += share * value;
+                }
+            }
+        }
+    }
+}

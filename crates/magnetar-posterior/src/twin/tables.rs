@@ -1,0 +1,142 @@
+//! Small fixed tables of what the physics needs per path: antenna gains and reflection coefficients.
+
+use std::f64::consts::PI;
+
+use magnetar_scene::Slab;
+use magnetar_trace::SlabReflector;
+use nalgebra::Vector3;
+
+use super::lanes::LANES;
+
+/// Steps a degree of azimuth of the antenna tables.
+const AZIMUTH_STEPS: usize = 360;
+/// Elevations -90 to 90 degrees in steps of 2.
+const ELEVATION_STEPS: usize = 91;
+/// Intervals in the cosine of incidence of a reflection table.
+const COSINE_STEPS: usize = 256;
+
+/// The weakest gain a table holds, dB relative to boresight: a null is never infinitely deep.
+const FLOOR_DB: f64 = -60.0;
+
+/// An index into the antenna tables: nearest degree of azimuth, nearest two degrees of elevation.
+#[inline(always)]
+pub(crate) fn elevation_index(sin_elevation: f32) -> usize {
+    // asin by its series is right to 0.3 degrees up to 60 degrees; beyond, the arc is clamped like the table.
+    let s = if sin_elevation > 1.0 {
+        1.0
+    } else if sin_elevation < -1.0 {
+        -1.0
+    } else {
+        sin_elevation
+    };
+    let elevation = super::lanes::atan2(s, (1.0 - s * s).sqrt());
+    (elevation * (180.0 / std::f32::consts::PI) * 0.5 + 45.5) as usize
+}
+
+/// Power gain in dB relative to boresight by azimuth (1 degree) and elevation (2 degrees), device frame.
+#[derive(Debug, Clone)]
+pub(crate) struct GainTable {
+    db: Vec<f32>,
+}
+
+impl GainTable {
+    /// Tabulates a power pattern (of unit directions in the device's frame), relative to its boresight value.
+    pub(crate) fn new(power: impl Fn(&Vector3<f64>) -> f64) -> Self {
+        let boresight = power(&Vector3::x());
+        let mut db = Vec::with_capacity(AZIMUTH_STEPS * ELEVATION_STEPS);
+        for e in 0..ELEVATION_STEPS {
+            let (sin, cos) = (e as f64 * 2.0 - 90.0).to_radians().sin_cos();
+            for a in 0..AZIMUTH_STEPS {
+                let azimuth = (a as f64).to_radians();
+                let gain = power(&Vector3::new(cos * azimuth.cos(), cos * azimuth.sin(), sin)) / boresight;
+                let value = 10.0 * gain.log10();
+                db.push(if value > FLOOR_DB { value as f32 } else { FLOOR_DB as f32 });
+            }
+        }
+        Self { db }
+    }
+
+    /// Gain at an azimuth (radians, device frame) and elevation index, linear between degrees.
+    #[inline(always)]
+    pub(crate) fn at(&self, azimuth: f32, elevation: usize) -> f32 {
+        let degrees = azimuth * (180.0 / std::f32::consts::PI) + 720.0;
+        let whole = degrees as usize;
+        let t = degrees - whole as f32;
+        let row = &self.db[elevation * AZIMUTH_STEPS..(elevation + 1) * AZIMUTH_STEPS];
+        let (low, high) = (row[whole % AZIMUTH_STEPS], row[(whole + 1) % AZIMUTH_STEPS]);
+        low + t * (high - low)
+    }
+}
+
+/// The TX gain of a departure for all headings at once: a row of `lanes` values, lane h at heading `h 2 pi / headings`.
+#[derive(Debug, Clone)]
+pub(crate) struct HeadingTable {
+    rows: Vec<[f32; LANES]>,
+    blocks: usize,
+}
+
+impl HeadingTable {
+    pub(crate) fn new(gain: &GainTable, headings: usize) -> Self {
+        let blocks = headings.div_ceil(LANES);
+        let mut rows = Vec::with_capacity(ELEVATION_STEPS * AZIMUTH_STEPS * blocks);
+        for e in 0..ELEVATION_STEPS {
+            for a in 0..AZIMUTH_STEPS {
+                let azimuth = (a as f64).to_radians();
+                for block in 0..blocks {
+                    rows.push(std::array::from_fn(|lane| {
+                        // Padding lanes repeat the last heading: finite, and never read.
+                        let h = (block * LANES + lane).min(headings - 1);
+                        gain.at((azimuth - h as f64 * 2.0 * PI / headings as f64) as f32, e)
+                    }));
+                }
+            }
+        }
+        Self { rows, blocks }
+    }
+
+    /// The first block of the row for a departure azimuth (radians, global frame) and elevation index.
+    #[inline(always)]
+    pub(crate) fn row(&self, azimuth: f32, elevation: usize) -> usize {
+        let degrees = (azimuth * (180.0 / std::f32::consts::PI) + 720.5) as usize % AZIMUTH_STEPS;
+        (elevation * AZIMUTH_STEPS + degrees) * self.blocks
+    }
+
+    #[inline(always)]
+    pub(crate) fn block(&self, row: usize, block: usize) -> &[f32; LANES] {
+        &self.rows[row + block]
+    }
+
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks
+    }
+}
+
+/// Slab coefficients by cosine of incidence: re and im of R_te and R_tm.
+#[derive(Debug, Clone)]
+pub(crate) struct ReflectionTable {
+    entries: Vec<[f32; 4]>,
+}
+
+impl ReflectionTable {
+    pub(crate) fn new(slab: &Slab, frequency_hz: f64) -> Self {
+        let reflector = SlabReflector::new(slab, frequency_hz);
+        let entry = |n: usize| {
+            // Grazing incidence itself is left out: the coefficient there is -1 for any slab.
+            let r = reflector.reflection((n as f64 / COSINE_STEPS as f64).max(1e-6));
+            [r.te.re as f32, r.te.im as f32, r.tm.re as f32, r.tm.im as f32]
+        };
+        Self { entries: (0..=COSINE_STEPS).map(entry).collect() }
+    }
+
+    /// `|te R_te + tm R_tm|^2`.
+    #[inline(always)]
+    pub(crate) fn power(&self, cos_incidence: f32, te: f32, tm: f32) -> f32 {
+        let position = cos_incidence * COSINE_STEPS as f32;
+        let n = (position as usize).min(COSINE_STEPS - 1);
+        let t = position - n as f32;
+        let (a, b) = (&self.entries[n], &self.entries[n + 1]);
+        let at = |c: usize| a[c] + t * (b[c] - a[c]);
+        let (re, im) = (te * at(0) + tm * at(2), te * at(1) + tm * at(3));
+        re * re + im * im
+    }
+}
