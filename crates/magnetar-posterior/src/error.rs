@@ -62,7 +62,4 @@ pub enum PosteriorError {
         /// What was wrong and what to do.
         reason: String,
     },
-    /// An array that cannot be written.
-    #[error("cannot write the array: {0}")]
-    Io(#[from] std::io::Error),
 }

@@ -5,13 +5,14 @@
 
 mod arrivals;
 mod error;
+mod evaluation;
 mod features;
 mod fusion;
+mod fusion_study;
 mod hpd;
 mod layout;
 mod loss;
 mod metrics;
-mod npy;
 mod post_index;
 mod summary;
 mod support;
@@ -19,20 +20,26 @@ mod target;
 #[cfg(test)]
 mod testing;
 mod twin;
+mod view;
 mod volume;
 
 pub use arrivals::{Arrival, Arrivals};
 pub use error::PosteriorError;
+pub use evaluation::{Evaluation, EvaluationError, evaluate, map_rows};
 pub use features::{DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, query_channels, spatial_channels};
 pub use fusion::{Fused, fuse};
+pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use hpd::{HpdCurve, LEVELS};
 pub use layout::Layout;
 pub use loss::uniform_referenced_loss;
 pub use metrics::{CONE_OPENINGS_DEG, Score};
-pub use npy::{NpyWriter, write_npy_f32};
 pub use post_index::{DesignMetrics, post_index};
 pub use summary::{Estimate, Stratum, Summary, Tally};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
 pub use target::Target;
-pub use twin::{Grain, PARAMETER_RANGES, RoomSlabs, TwinFile, TwinModel, TwinParameters, TwinScorer};
+pub use twin::{
+    Ablation, FitRow, Grain, PARAMETER_RANGES, RoomSlabs, TwinFile, TwinModel, TwinParameters, TwinScorer, fit,
+    withheld_nll,
+};
+pub use view::View;
 pub use volume::Volume;

@@ -39,6 +39,10 @@ pub(crate) struct Widths {
     pub(crate) offset_max: f32,
     /// Density of an arrival that no path explains, per radian and dB.
     pub(crate) stray: f32,
+    /// Whether paths above the cut that were not retained count against a candidate.
+    pub(crate) ranking: bool,
+    /// Whether both arrivals have one power offset.
+    pub(crate) shared_offset: bool,
 }
 
 /// The observation as the inner loop wants it.
@@ -202,7 +206,7 @@ pub(crate) fn likelihood(
         let mut others = one;
         let mut hidden = [one; MAX_PATHS];
         for l in 0..n {
-            if l == i {
+            if l == i || !widths.ranking {
                 continue;
             }
             let spread = (variance[l] + Lanes::splat(widths.rank_variance)).sqrt().recip();
@@ -228,7 +232,9 @@ pub(crate) fn likelihood(
             let density = (gap * gap * inverse * -0.5).exp() * inverse.sqrt() * INV_SQRT_TAU;
             let common = (d1 * variance[j] + d2 * variance[i]) * inverse;
             let within = offset_density(common, variance[i] * variance[j] * inverse, limit);
-            explained += second[j] * density * within * hidden[j].recip() * (1.0 - widths.outlier_second);
+            let powers =
+                if widths.shared_offset { density * within } else { alone * offset_density(d2, variance[j], limit) };
+            explained += second[j] * powers * hidden[j].recip() * (1.0 - widths.outlier_second);
         }
         total += first * others * explained;
     }

@@ -1,5 +1,8 @@
 //! The twin scorer: the posterior by the twin's own physics, no training.
 
+mod ablation;
+mod fit;
+mod from_recipe;
 mod geometry;
 mod lanes;
 mod likelihood;
@@ -7,7 +10,11 @@ mod model;
 mod parameters;
 mod scorer;
 mod tables;
+#[cfg(test)]
+mod tests;
 
+pub use ablation::Ablation;
+pub use fit::{FitRow, fit, withheld_nll};
 pub use model::{RoomSlabs, TwinModel};
 pub use parameters::{PARAMETER_RANGES, TwinFile, TwinParameters};
 pub use scorer::{Grain, TwinScorer};

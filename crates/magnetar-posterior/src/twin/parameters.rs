@@ -150,7 +150,18 @@ pub struct TwinFile {
     pub parameters: TwinParameters,
 }
 
+/// The shipped parameters, fitted to the paper recipe.
+const SHIPPED: &str = include_str!("../../paper.twin.toml");
+
 impl TwinFile {
+    /// The shipped parameters, fitted to the paper recipe.
+    ///
+    /// # Errors
+    /// Never for a released build: a test reads them.
+    pub fn shipped() -> Result<Self, PosteriorError> {
+        Self::from_toml_str(SHIPPED, "paper.twin.toml")
+    }
+
     /// Reads a file's text; `place` names it in errors.
     ///
     /// # Errors
@@ -184,5 +195,34 @@ impl TwinFile {
     pub fn to_toml(&self) -> Result<String, PosteriorError> {
         toml::to_string(self)
             .map_err(|e| PosteriorError::Parameters { place: "parameters".into(), reason: e.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_file_reads_and_belongs_to_the_paper_recipe() {
+        let file = TwinFile::shipped().unwrap();
+        assert_eq!(file.recipe_hash, magnetar_dataset::Recipe::paper().hash());
+        assert_eq!(TwinFile::from_toml_str(&file.to_toml().unwrap(), "again").unwrap(), file);
+    }
+
+    #[test]
+    fn a_bad_file_is_told_with_its_key() {
+        let good = TwinFile::shipped().unwrap().to_toml().unwrap();
+        let wild = good.replace("fading = ", "fading = 1e9 #");
+        let error = TwinFile::from_toml_str(&wild, "my.toml").unwrap_err().to_string();
+        assert!(error.contains("my.toml") && error.contains("fading"), "{error}");
+        let unknown = good.replace("fading = ", "fadding = ");
+        assert!(TwinFile::from_toml_str(&unknown, "my.toml").unwrap_err().to_string().contains("fadding"));
+    }
+
+    #[test]
+    fn arrays_read_back_within_ranges() {
+        let p = TwinParameters::default();
+        assert_eq!(TwinParameters::from_array(p.to_array()), p);
+        assert!(TwinParameters::from_array([f64::NAN; 12]).check("x").is_ok());
     }
 }

@@ -11,7 +11,7 @@ use super::geometry::{Class, DB_PER_OCTAVE, MAX_PATHS, Paths, World};
 use super::lanes::{LANES, log2};
 use super::likelihood::{Matches, Observed, USED, Widths, likelihood, stray_likelihood};
 use super::tables::{GainTable, HeadingTable, ReflectionTable};
-use super::{TwinModel, TwinParameters};
+use super::{Ablation, TwinModel, TwinParameters};
 use crate::{Arrivals, Layout, PosteriorError, Support, Volume};
 
 /// How finely a cell is integrated: points along each of its axes.
@@ -31,6 +31,9 @@ impl Default for Grain {
 
 /// The SNR range a stray arrival may have, dB.
 const STRAY_RANGE_DB: f64 = 60.0;
+
+/// SNRs beyond this (either way) are held there, dB: no receiver reports them.
+const MAX_SNR_DB: f64 = 300.0;
 
 /// Reflection tables of one assignment, by class from wall on.
 #[derive(Debug, Clone)]
@@ -54,6 +57,7 @@ pub struct TwinScorer {
     shared: Arc<Shared>,
     parameters: TwinParameters,
     grain: Grain,
+    ablation: Ablation,
 }
 
 impl TwinScorer {
@@ -81,14 +85,14 @@ impl TwinScorer {
             })
             .collect();
         let shared = Shared { model, rx_gain, tx_gain, surfaces, headings: Mutex::default() };
-        Ok(Self { shared: Arc::new(shared), parameters, grain: Grain::default() })
+        Ok(Self { shared: Arc::new(shared), parameters, grain: Grain::default(), ablation: Ablation::None })
     }
 
     /// The same model with other parameters; the tables are shared.
     #[must_use]
     pub fn with_parameters(&self, parameters: TwinParameters) -> Self {
         let parameters = TwinParameters::from_array(parameters.to_array());
-        Self { shared: Arc::clone(&self.shared), parameters, grain: self.grain }
+        Self { parameters, ..self.clone() }
     }
 
     /// The same model integrated more or less finely.
@@ -96,6 +100,16 @@ impl TwinScorer {
     pub fn with_grain(&self, grain: Grain) -> Self {
         let grain = Grain { position: grain.position.clamp(1, 16), heading: grain.heading.clamp(1, 16) };
         Self { grain, ..self.clone() }
+    }
+
+    /// The same scorer with one term of the likelihood left out.
+    #[must_use]
+    pub fn ablated(&self, ablation: Ablation) -> Self {
+        let scorer = Self { ablation, ..self.clone() };
+        match ablation {
+            Ablation::CellIntegral => scorer.with_grain(Grain { position: 1, heading: 1 }),
+            _ => scorer,
+        }
     }
 
     /// The model scored with.
@@ -154,7 +168,8 @@ impl TwinScorer {
     }
 
     fn observed(&self, arrivals: &Arrivals, widths: &Widths) -> Observed {
-        let used: Vec<_> = arrivals.found.iter().take(USED).collect();
+        let most = if self.ablation == Ablation::SecondArrival { 1 } else { USED };
+        let used: Vec<_> = arrivals.found.iter().take(most).collect();
         let mut seen = Observed {
             count: used.len(),
             phase: [0.0; USED],
@@ -167,13 +182,13 @@ impl TwinScorer {
             // Cramer-Rao: each element's phase has variance 1 / (2 N snr), their difference twice that.
             let thermal = 1.0 / (self.shared.model.bins as f64 * snr.max(1e-6));
             seen.phase[k] = arrival.phase_rad as f32;
-            seen.snr_db[k] = arrival.raw_snr_db as f32;
+            seen.snr_db[k] = arrival.raw_snr_db.clamp(-MAX_SNR_DB, MAX_SNR_DB) as f32;
             seen.phase_variance[k] = widths.phase_variance + widths.noise_scale2 * thermal as f32;
         }
-        if used.len() == arrivals.retained.min(USED)
+        if used.len() == arrivals.retained.min(most)
             && let Some(last) = used.last()
         {
-            seen.cut_db = last.raw_snr_db as f32;
+            seen.cut_db = last.raw_snr_db.clamp(-MAX_SNR_DB, MAX_SNR_DB) as f32;
         }
         seen
     }
@@ -181,18 +196,23 @@ impl TwinScorer {
     fn widths(&self) -> Widths {
         let p = &self.parameters;
         let cell = self.shared.model.cell_m();
+        let without = |term: Ablation| self.ablation == term;
+        // An SNR that may be off by the whole stray range says nothing.
+        let snr_unknown = if without(Ablation::Snr) { STRAY_RANGE_DB.powi(2) } else { 0.0 };
         Widths {
             phase_variance: p.phase_sigma_deg.to_radians().powi(2) as f32,
-            noise_scale2: p.phase_noise_scale.powi(2) as f32,
-            los_variance: p.los_sigma_db.powi(2) as f32,
-            reflection_variance: p.reflection_sigma_db.powi(2) as f32,
-            merge_m: (p.merge_cells * cell) as f32,
+            noise_scale2: if without(Ablation::PhaseNoise) { 0.0 } else { p.phase_noise_scale.powi(2) as f32 },
+            los_variance: (p.los_sigma_db.powi(2) + snr_unknown) as f32,
+            reflection_variance: (p.reflection_sigma_db.powi(2) + snr_unknown) as f32,
+            merge_m: if without(Ablation::Fading) { -1e3 } else { (p.merge_cells * cell) as f32 },
             merge_softness_m: (p.merge_softness_cells * cell) as f32,
             fading: p.fading as f32,
             rank_variance: p.rank_sigma_db.powi(2) as f32,
             outlier_first: p.outlier_first as f32,
             outlier_second: p.outlier_second as f32,
             offset_max: self.shared.model.power_offset_max_db as f32,
+            ranking: !(without(Ablation::Ranking) || without(Ablation::Snr)),
+            shared_offset: !without(Ablation::SharedOffset),
             stray: (1.0 / (std::f64::consts::TAU * STRAY_RANGE_DB)) as f32,
         }
     }
@@ -278,7 +298,8 @@ impl Job<'_> {
         let lanes = self.table.blocks() * LANES;
         let y = line_coordinate(self.support, line, grain, 1);
         let [x0, x1, y0, y1] = self.support.bounds();
-        let margin = model.wall_margin_m;
+        let free = self.scorer.ablation == Ablation::DevicePrior;
+        let (margin, apart) = if free { (0.0, 0.0) } else { (model.wall_margin_m, model.separation_min_m) };
         if y < y0 + margin || y > y1 - margin {
             return;
         }
@@ -290,7 +311,7 @@ impl Job<'_> {
         for column in 0..self.support.size().columns * grain {
             let x = line_coordinate(self.support, column, grain, 0);
             let away = (x - self.rx.position.x).hypot(y - self.rx.position.y);
-            if x < x0 + margin || x > x1 - margin || away < model.separation_min_m {
+            if x < x0 + margin || x > x1 - margin || away < apart {
                 continue;
             }
             let tx = Point3::new(x, y, model.tx_height_m);
@@ -316,7 +337,9 @@ impl Job<'_> {
             return;
         }
         out.fill(0.0);
-        let kept = |m: &usize| Some(*m) != self.left_out;
+        let alone = self.scorer.ablation == Ablation::Materials;
+        let first = usize::from(self.left_out == Some(0));
+        let kept = |m: &usize| Some(*m) != self.left_out && (!alone || *m == first);
         let surfaces = &self.scorer.shared.surfaces;
         let share = 1.0 / (0..surfaces.len()).filter(kept).count().max(1) as f32;
         for m in (0..surfaces.len()).filter(kept) {

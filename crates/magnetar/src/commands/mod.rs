@@ -1,18 +1,25 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
+mod ablation;
 mod devices;
 mod estimate;
+mod evaluate;
+mod features;
+mod fit;
+mod fuse;
 mod generate;
 mod material;
 mod merge;
 mod observe;
 mod pattern;
 mod plot;
+mod posterior;
 mod recipe;
 mod scene;
 mod scene_from_map;
 mod stats;
 mod trace;
+mod twin_scorer;
 mod validate;
 mod verify;
 mod version;
@@ -25,6 +32,18 @@ use clap::Subcommand;
 /// What the user asked for.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Infer where the TX stands and which way it faces.
+    Posterior(posterior::Args),
+    /// Fuse the views of each set, early and late.
+    Fuse(fuse::Args),
+    /// Fit the widths of the twin's likelihood on training rows.
+    Fit(fit::Args),
+    /// Write candidate features and targets for training elsewhere.
+    Features(features::Args),
+    /// Score a split: the metrics of the twin posterior and of the uniform one.
+    Evaluate(evaluate::Args),
+    /// Tell what each term of the twin's likelihood is worth.
+    Ablation(ablation::Args),
     /// Show the GPUs, their drivers and which kernels load.
     Devices(devices::Args),
     /// Make a dataset: the paper's corpora, or those of a recipe.
@@ -62,6 +81,12 @@ pub enum Command {
 /// Runs one subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Posterior(args) => posterior::run(&args),
+        Command::Fuse(args) => fuse::run(&args),
+        Command::Fit(args) => fit::run(&args),
+        Command::Features(args) => features::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Ablation(args) => ablation::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Material(args) => material::run(&args),

@@ -1,0 +1,161 @@
+//! Early against late fusion over many sets, as in the paper.
+
+use magnetar_dataset::Record;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::{EvaluationError, PosteriorError, Support, SupportSize, TwinScorer, View, fuse};
+
+/// A set gains or loses when P_1m changes by this much.
+const NOTABLE: f64 = 0.05;
+
+/// What fusing one set gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SetResult {
+    /// Whether the set has a board.
+    pub board: bool,
+    /// P_1m of the product of marginals.
+    pub early: f64,
+    /// P_1m of the sum over headings of the product of joints.
+    pub late: f64,
+    /// kappa averaged over the late distribution.
+    pub kappa: f64,
+    /// Mean P_1m of the single views.
+    pub single: f64,
+}
+
+/// The study's table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FusionSummary {
+    /// Sets fused.
+    pub sets: usize,
+    /// Mean P_1m of single views, %.
+    pub single_p1m_percent: f64,
+    /// Mean P_1m of early fusion, %.
+    pub early_p1m_percent: f64,
+    /// Mean P_1m of late fusion, %.
+    pub late_p1m_percent: f64,
+    /// Mean of late minus early, percentage points.
+    pub difference_pp: f64,
+    /// Sample standard deviation of the paired difference across sets, percentage points.
+    pub difference_sd_pp: f64,
+    /// Sets that gain 5 points or more, %.
+    pub gain_percent: f64,
+    /// Sets that lose 5 points or more, %.
+    pub loss_percent: f64,
+    /// Mean common-heading compatibility where late fusion puts its mass.
+    pub kappa: f64,
+}
+
+/// Fuses one set of views that share TX pose and layout.
+///
+/// # Errors
+/// When a view cannot be scored or the views exclude one another.
+pub fn fuse_set(views: &[Record], scorer: &TwinScorer, size: SupportSize) -> Result<SetResult, PosteriorError> {
+    let first = views.first().ok_or(PosteriorError::NothingToFuse)?;
+    let support = Support::centred(&first.room, size)?;
+    let volumes = views
+        .iter()
+        .map(|record| {
+            let view = View::of(record);
+            scorer.score(&view.layout, &view.rx, &view.arrivals, &support)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let fused = fuse(&volumes)?;
+    let (x, y) = (first.tx.position.x, first.tx.position.y);
+    let near = |plane: &[f64]| -> f64 {
+        let cell = |n: usize| (support.xs()[n % size.columns], support.ys()[n / size.columns]);
+        let close = |n: usize| (cell(n).0 - x).hypot(cell(n).1 - y) <= 1.0;
+        plane.iter().enumerate().filter(|(n, _)| close(*n)).map(|(_, m)| m).sum()
+    };
+    let single = volumes.iter().map(|v| near(&v.position_marginal())).sum::<f64>() / volumes.len() as f64;
+    let kappa = fused.late.iter().zip(&fused.kappa).map(|(q, k)| q * k).sum();
+    let (early, late) = (near(&fused.early), near(&fused.late));
+    Ok(SetResult { board: first.board.is_some(), early, late, kappa, single })
+}
+
+/// Fuses every set of a split's rows, in order.
+///
+/// # Errors
+/// The first row or set that cannot be read or fused.
+pub fn fuse_all(
+    records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+    scorer: &TwinScorer,
+    size: SupportSize,
+    limit: usize,
+    progress: &dyn Fn(u64),
+) -> Result<Vec<SetResult>, EvaluationError> {
+    /// Sets fused together.
+    const CHUNK: usize = 32;
+    let mut results = Vec::new();
+    let mut sets: Vec<Vec<Record>> = Vec::new();
+    let mut flush = |sets: &mut Vec<Vec<Record>>| -> Result<(), EvaluationError> {
+        let fused: Result<Vec<_>, EvaluationError> = sets
+            .par_iter()
+            .map(|views| fuse_set(views, scorer, size).map_err(EvaluationError::at(&views[0])))
+            .collect();
+        let left = limit - results.len();
+        results.extend(fused?.into_iter().take(left));
+        progress(sets.len() as u64);
+        sets.clear();
+        Ok(())
+    };
+    let mut started = 0;
+    for record in records {
+        let record = record?;
+        match sets.last_mut() {
+            Some(set) if set[0].set == record.set => set.push(record),
+            _ => {
+                if started == limit {
+                    break;
+                }
+                if sets.len() == CHUNK {
+                    flush(&mut sets)?;
+                }
+                started += 1;
+                sets.push(vec![record]);
+            }
+        }
+    }
+    flush(&mut sets)?;
+    Ok(results)
+}
+
+impl FusionSummary {
+    /// The table of some sets; `None` for none.
+    #[must_use]
+    pub fn of(results: &[SetResult]) -> Option<Self> {
+        let n = results.len() as f64;
+        let mean = |of: &dyn Fn(&SetResult) -> f64| results.iter().map(of).sum::<f64>() / n;
+        let difference = mean(&|r| r.late - r.early);
+        let square: f64 = results.iter().map(|r| (r.late - r.early - difference).powi(2)).sum();
+        let share = |of: &dyn Fn(f64) -> bool| 100.0 * mean(&|r| f64::from(u8::from(of(r.late - r.early))));
+        (!results.is_empty()).then(|| Self {
+            sets: results.len(),
+            single_p1m_percent: 100.0 * mean(&|r| r.single),
+            early_p1m_percent: 100.0 * mean(&|r| r.early),
+            late_p1m_percent: 100.0 * mean(&|r| r.late),
+            difference_pp: 100.0 * difference,
+            difference_sd_pp: if n > 1.0 { 100.0 * (square / (n - 1.0)).sqrt() } else { 0.0 },
+            gain_percent: share(&|d| d >= NOTABLE),
+            loss_percent: share(&|d| d <= -NOTABLE),
+            kappa: mean(&|r| r.kappa),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_by_hand() {
+        let set = |early: f64, late: f64| SetResult { board: false, early, late, kappa: 0.5, single: 0.1 };
+        let s = FusionSummary::of(&[set(0.2, 0.3), set(0.4, 0.3), set(0.5, 0.53), set(0.1, 0.13)]).unwrap();
+        assert!((s.difference_pp - 1.5).abs() < 1e-9);
+        assert!((s.gain_percent - 25.0).abs() < 1e-9 && (s.loss_percent - 25.0).abs() < 1e-9);
+        // Differences 10, -10, 3, 3 points: squares about their mean sum to 209.
+        assert!((s.difference_sd_pp - (209.0f64 / 3.0).sqrt()).abs() < 1e-9);
+        assert!(FusionSummary::of(&[]).is_none());
+    }
+}

@@ -1,0 +1,44 @@
+//! A dataset row split into what the receiver knows and what is true.
+
+use magnetar_dataset::Record;
+use magnetar_scene::Pose;
+
+use crate::{Arrival, Arrivals, Layout, Stratum};
+
+/// What the receiver knows of one observation. Scorers see nothing else of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct View {
+    /// Room bounds and boxes.
+    pub layout: Layout,
+    /// The RX's own pose.
+    pub rx: Pose,
+    /// The retained arrivals.
+    pub arrivals: Arrivals,
+}
+
+impl View {
+    /// The receiver's part of a row.
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
+        let found = record
+            .arrivals
+            .iter()
+            .filter(|a| a.valid)
+            .map(|a| Arrival { phase_rad: a.phase_rad, aoa_rad: a.aoa, raw_snr_db: a.raw_snr_db, snr_db: a.snr_db })
+            .collect();
+        Self {
+            layout: Layout { room: record.room, boxes: record.board.iter().map(|b| b.shape).collect() },
+            rx: record.rx,
+            arrivals: Arrivals { retained: record.arrivals.len(), found },
+        }
+    }
+}
+
+impl Stratum {
+    /// The balanced group of a row: board condition and material assignment.
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
+        let m = &record.materials;
+        Self { board: record.board.is_some(), group: format!("{}/{}/{}", m.wall, m.ceiling, m.floor) }
+    }
+}

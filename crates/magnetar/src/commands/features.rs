@@ -1,0 +1,169 @@
+//! `magnetar features`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_posterior::{
+    EvaluationError, Features, PosteriorError, Support, SupportSize, Target, View, map_rows, query_channels,
+    spatial_channels,
+};
+use magnetar_signal::npy::NpyWriter;
+use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
+
+use crate::progress;
+
+/// Flags of `magnetar features`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Writes NumPy arrays (float32) into a folder, streamed, rows in index order:
+  spatial.npy   [rows, 8 + 4K, H, W]      displacement (2), log range, cos and sin of bearing, b_LOS, spacing (2),
+                                          then per arrival SNR, cos and sin of its mismatch, validity
+  query.npy     [rows, 4 + 2K, D, H, W]   cos and sin of the candidate heading against the RX heading, against the
+                                          direction to the RX, and against each arrival's propagation
+  dense.npy     [rows, 12 + 6K, D, H, W]  with --dense, instead of the two above
+  target.npy    [rows, 8, 2]              flat candidate index and weight; unused places have weight 0
+  axes.npy      [rows, H + W]             y of the rows, then x of the columns, metres
+
+Examples:
+  magnetar features data --split train --limit 1000 --training --out features
+  magnetar features data --split test --rows 33 --columns 33 --dense --out features")]
+pub struct Args {
+    /// The dataset's folder.
+    dataset: PathBuf,
+    /// The split.
+    #[arg(long, default_value = "train", value_name = "NAME")]
+    split: String,
+    /// Only the first N rows.
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Training supports: representatives drawn in their strata, truth inserted. Otherwise cell centres.
+    #[arg(long)]
+    training: bool,
+    /// Seed of the training supports.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u64,
+    /// One dense block instead of the two factored fields.
+    #[arg(long)]
+    dense: bool,
+    /// Heading bins D.
+    #[arg(long, default_value_t = 18, value_name = "D")]
+    headings: usize,
+    /// Rows H.
+    #[arg(long, default_value_t = 33, value_name = "H")]
+    rows: usize,
+    /// Columns W.
+    #[arg(long, default_value_t = 33, value_name = "W")]
+    columns: usize,
+    /// The folder to write into.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+}
+
+/// Writes the candidate features of a split.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let dataset = Dataset::open(&args.dataset)?;
+    let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
+    let count = usize::try_from(rows)?;
+    let size = SupportSize { headings: args.headings, rows: args.rows, columns: args.columns };
+    let retained = dataset.recipe().sre.keep;
+    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
+    let mut files = Files::create(&args.out, count, size, retained, args.dense)?;
+    let bar = progress::bar(rows, "rows");
+    let mut outcome = Ok(());
+    map_rows(
+        dataset.records(&args.split, Columns::WithoutCsi)?.take(count),
+        |record| make(args, size, record).map_err(|source| EvaluationError::Row { index: record.index, source }),
+        |row| {
+            bar.inc(1);
+            if outcome.is_ok() {
+                outcome = files.write(&row);
+            }
+        },
+    )?;
+    outcome?;
+    files.finish()?;
+    bar.finish_and_clear();
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Row {
+    support: Support,
+    features: Features,
+    target: Target,
+}
+
+fn make(args: &Args, size: SupportSize, record: &Record) -> Result<Row, PosteriorError> {
+    let support = if args.training {
+        // One stream a row: any order and any number of threads give the same supports.
+        let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
+        rng.set_stream(record.index);
+        Support::training(&record.room, size, [record.tx.position.x, record.tx.position.y], &mut rng)?
+    } else {
+        Support::centred(&record.room, size)?
+    };
+    let mask = support.mask(&record.rx);
+    let target = if args.training {
+        Target::training(&support, &mask, &record.tx)?
+    } else {
+        Target::evaluation(&support, &mask, &record.tx)?
+    };
+    let view = View::of(record);
+    let features = Features::new(&support, &view.layout, &view.rx, &view.arrivals);
+    Ok(Row { support, features, target })
+}
+
+type Writer = NpyWriter<f32>;
+
+/// The arrays being written; they appear when all are complete.
+struct Files {
+    spatial: Option<Writer>,
+    query: Option<Writer>,
+    dense: Option<Writer>,
+    target: Writer,
+    axes: Writer,
+}
+
+impl Files {
+    fn create(folder: &Path, rows: usize, size: SupportSize, retained: usize, dense: bool) -> anyhow::Result<Self> {
+        let (d, h, w) = (size.headings, size.rows, size.columns);
+        let (s, q) = (spatial_channels(retained), query_channels(retained));
+        let open = |name: &str, shape: &[usize]| Writer::create(&folder.join(name), shape);
+        Ok(Self {
+            spatial: if dense { None } else { Some(open("spatial.npy", &[rows, s, h, w])?) },
+            query: if dense { None } else { Some(open("query.npy", &[rows, q, d, h, w])?) },
+            dense: if dense { Some(open("dense.npy", &[rows, s + q, d, h, w])?) } else { None },
+            target: open("target.npy", &[rows, 8, 2])?,
+            axes: open("axes.npy", &[rows, h + w])?,
+        })
+    }
+
+    fn write(&mut self, row: &Row) -> anyhow::Result<()> {
+        if let Some(file) = &mut self.spatial {
+            file.write(&row.features.spatial)?;
+        }
+        if let Some(file) = &mut self.query {
+            file.write(&row.features.query)?;
+        }
+        if let Some(file) = &mut self.dense {
+            file.write(&row.features.dense(&row.support))?;
+        }
+        let mut target = [0f32; 16];
+        for (pair, (index, weight)) in target.chunks_exact_mut(2).zip(&row.target.voxels) {
+            pair.copy_from_slice(&[*index as f32, *weight as f32]);
+        }
+        self.target.write(&target)?;
+        let axes: Vec<f32> = row.support.ys().iter().chain(row.support.xs()).map(|v| *v as f32).collect();
+        Ok(self.axes.write(&axes)?)
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        for file in [self.spatial, self.query, self.dense].into_iter().flatten() {
+            file.finish()?;
+        }
+        self.target.finish()?;
+        Ok(self.axes.finish()?)
+    }
+}

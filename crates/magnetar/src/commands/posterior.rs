@@ -1,0 +1,168 @@
+//! `magnetar posterior`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_posterior::{
+    EvaluationError, HpdCurve, PosteriorError, Support, SupportSize, Target, TwinScorer, View, Volume, map_rows,
+};
+use magnetar_signal::npy::{NpyWriter, write_npy};
+use serde_json::{Value, json};
+
+use super::twin_scorer::ScorerArgs;
+use crate::progress;
+
+/// Flags of `magnetar posterior`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A volume is a float32 array [D, H, W]: heading bin d looks along 360 d / D degrees, row i and column j are cells of the
+room along y and x. With --all the array is [rows, D, H, W].
+
+Examples:
+  magnetar posterior data --index 3
+  magnetar posterior data --index 3 --json --out posterior.npy
+  magnetar posterior data --all --limit 1000 --out posteriors.npy")]
+pub struct Args {
+    /// The dataset's folder.
+    dataset: PathBuf,
+    /// The split.
+    #[arg(long, default_value = "test", value_name = "NAME")]
+    split: String,
+    /// The row.
+    #[arg(long, required_unless_present = "all", conflicts_with = "all", value_name = "I")]
+    index: Option<u64>,
+    /// All rows (or the first --limit): only the array is written.
+    #[arg(long, requires = "out")]
+    all: bool,
+    /// With --all: only the first N rows.
+    #[arg(long, requires = "all", value_name = "N")]
+    limit: Option<u64>,
+    /// Write the volume here, as a NumPy array.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    scorer: ScorerArgs,
+}
+
+/// Scores one row, or all.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let dataset = Dataset::open(&args.dataset)?;
+    let scorer = args.scorer.scorer(&dataset)?;
+    let size = args.scorer.size();
+    let Some(index) = args.index else {
+        return write_all(args, &dataset, &scorer, size);
+    };
+    let record = dataset.read_row(&args.split, index, Columns::WithoutCsi)?;
+    let (support, volume) = score(&record, &scorer, size)?;
+    if let Some(path) = &args.out {
+        write_npy(path, &[size.headings, size.rows, size.columns], volume.mass())?;
+    }
+    let description = describe(&record, &support, &volume)?;
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&description)?);
+    } else {
+        print(&description);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_all(args: &Args, dataset: &Dataset, scorer: &TwinScorer, size: SupportSize) -> anyhow::Result<ExitCode> {
+    let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
+    let path = args.out.as_ref().context("--all needs --out")?;
+    let count = usize::try_from(rows)?;
+    let mut writer = NpyWriter::<f32>::create(path, &[count, size.headings, size.rows, size.columns])?;
+    let bar = progress::bar(rows, "rows");
+    let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(count);
+    let mut outcome = Ok(());
+    map_rows(
+        records,
+        |record| score(record, scorer, size).map_err(|source| EvaluationError::Row { index: record.index, source }),
+        |(_, volume)| {
+            bar.inc(1);
+            if outcome.is_ok() {
+                outcome = writer.write(volume.mass());
+            }
+        },
+    )?;
+    outcome?;
+    writer.finish()?;
+    bar.finish_and_clear();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn score(record: &Record, scorer: &TwinScorer, size: SupportSize) -> Result<(Support, Volume), PosteriorError> {
+    let support = Support::centred(&record.room, size)?;
+    let view = View::of(record);
+    let volume = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
+    Ok((support, volume))
+}
+
+fn describe(record: &Record, support: &Support, volume: &Volume) -> anyhow::Result<Value> {
+    let (d, i, j) = support.place(volume.mode());
+    let mask = support.mask(&record.rx);
+    let curve = HpdCurve::new(volume, &mask, &Target { voxels: Vec::new() });
+    let hpd: Vec<_> = [50usize, 90]
+        .iter()
+        .map(|percent| json!({ "mass_percent": percent, "support_percent": 100.0 * curve.support[*percent] }))
+        .collect();
+    let target = Target::evaluation(support, &mask, &record.tx)?;
+    let nll: f64 = target.voxels.iter().map(|&(n, w)| -w * f64::from(volume.mass()[n]).ln()).sum();
+    let pose = |p: &magnetar_scene::Pose| json!({ "x_m": p.position.x, "y_m": p.position.y, "heading_deg": p.heading.to_degrees() });
+    let xy: Vec<Vec<f64>> = volume.position_marginal().chunks(support.size().columns).map(<[f64]>::to_vec).collect();
+    Ok(json!({
+        "index": record.index,
+        "mode": {
+            "x_m": support.xs()[j],
+            "y_m": support.ys()[i],
+            "heading_deg": support.heading(d).to_degrees(),
+            "mass": volume.mass()[volume.mode()],
+        },
+        "truth": pose(&record.tx),
+        "rx": pose(&record.rx),
+        "nll": nll,
+        "hpd": hpd,
+        "heading_deg": (0..support.size().headings).map(|d| support.heading(d).to_degrees()).collect::<Vec<_>>(),
+        "heading_marginal": volume.heading_marginal(),
+        "xs_m": support.xs(),
+        "ys_m": support.ys(),
+        "xy_marginal": xy,
+    }))
+}
+
+/// Shades of the XY marginal, light to dark, relative to its largest cell.
+const SHADES: [char; 6] = [' ', '.', ':', 'o', 'O', '@'];
+
+fn print(d: &Value) {
+    let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+    let pose = |p: &Value| {
+        format!("({:.2}, {:.2}) m, {:.0} deg", number(&p["x_m"]), number(&p["y_m"]), number(&p["heading_deg"]))
+    };
+    println!("row {}: mode {} with mass {:.4}", d["index"], pose(&d["mode"]), number(&d["mode"]["mass"]));
+    println!("truth {}, RX {}, NLL {:.3} nat", pose(&d["truth"]), pose(&d["rx"]), number(&d["nll"]));
+    for region in d["hpd"].as_array().into_iter().flatten() {
+        println!("HPD {} %: {:.2} % of the candidates", region["mass_percent"], number(&region["support_percent"]));
+    }
+    println!("heading marginal, %:");
+    let headings =
+        d["heading_deg"].as_array().into_iter().flatten().zip(d["heading_marginal"].as_array().into_iter().flatten());
+    for (heading, mass) in headings {
+        println!(
+            "  {:>5.0} deg {:>6.2} {}",
+            number(heading),
+            100.0 * number(mass),
+            "#".repeat((60.0 * number(mass)) as usize)
+        );
+    }
+    println!("XY marginal (y up, x right):");
+    let rows: Vec<Vec<f64>> = serde_json::from_value(d["xy_marginal"].clone()).unwrap_or_default();
+    let top = rows.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
+    for row in rows.iter().rev() {
+        let shade = |m: &f64| SHADES[((m / top).sqrt() * (SHADES.len() - 1) as f64).round() as usize];
+        println!("  |{}|", row.iter().flat_map(|m| [shade(m); 2]).collect::<String>());
+    }
+}
