@@ -1,10 +1,11 @@
 //! The twin's model from a recipe: what the receiver was told about the radio and the rooms.
 
-use magnetar_dataset::{Recipe, RecipeError};
+use magnetar_dataset::Recipe;
 use magnetar_scene::{AntennaPattern, MaterialLibrary, Slab};
 use magnetar_signal::sre::Sre;
 
 use super::{RoomSlabs, TwinModel};
+use crate::PosteriorError;
 
 /// The split whose material assignments the receiver knows. Those of the test split are held out.
 const KNOWN_SPLIT: &str = "train";
@@ -15,8 +16,8 @@ impl TwinModel {
     ///
     /// # Errors
     /// When a pattern, a material or an option of the estimator is wrong.
-    pub fn from_recipe(recipe: &Recipe) -> Result<Self, RecipeError> {
-        let fault = |message: String| RecipeError::new(&recipe.name, message);
+    pub fn from_recipe(recipe: &Recipe) -> Result<Self, PosteriorError> {
+        let fault = |message: String| PosteriorError::Parameters { place: format!("recipe {:?}", recipe.name), reason: message };
         let pattern = |name: &str| AntennaPattern::load(name).map_err(|e| fault(e.to_string()));
         let mut library = MaterialLibrary::shipped();
         for file in &recipe.surfaces.material_files {
@@ -25,7 +26,7 @@ impl TwinModel {
         let slab = |name: &str, thickness: f64| {
             let material = library.get(name).ok_or_else(|| fault(format!("no material {name:?}")))?;
             let (eps_r, sigma) = material.at(recipe.band.carrier_hz).map_err(|e| fault(e.to_string()))?;
-            Ok::<_, RecipeError>(Slab { eps_r, sigma, thickness })
+            Ok::<_, PosteriorError>(Slab { eps_r, sigma, thickness })
         };
         let wall = recipe.surfaces.thickness_m;
         let known = recipe.splits.get(KNOWN_SPLIT).or_else(|| recipe.splits.values().next());

@@ -98,6 +98,7 @@ impl Matches {
 
     /// Compares phases and finds merging pairs. `kappa` is the phase per unit of direction, `patch2` the mean squared
     /// distance of the points this position stands for from it, m^2.
+    #[inline(always)]
     pub(crate) fn compare(&mut self, paths: &Paths, seen: &Observed, widths: &Widths, kappa: f32, patch2: f32) {
         self.merge_count = 0;
         let reach = widths.merge_m + 4.0 * widths.merge_softness_m;
