@@ -17,7 +17,10 @@ impl TwinModel {
     /// # Errors
     /// When a pattern, a material or an option of the estimator is wrong.
     pub fn from_recipe(recipe: &Recipe) -> Result<Self, PosteriorError> {
-        let fault = |message: String| PosteriorError::Parameters { place: format!("recipe {:?}", recipe.name), reason: message };
+        let fault = |message: String| PosteriorError::Parameters {
+            place: format!("recipe {:?}", recipe.name),
+            reason: message,
+        };
         let pattern = |name: &str| AntennaPattern::load(name).map_err(|e| fault(e.to_string()));
         let mut library = MaterialLibrary::shipped();
         for file in &recipe.surfaces.material_files {

@@ -22,7 +22,7 @@ pub(crate) enum Class {
 }
 
 /// `10 log10(x)` from `log2(x)`.
-pub(crate) const DB_PER_OCTAVE: f32 = 3.010_299_9;
+pub(crate) const DB_PER_OCTAVE: f32 = 3.010_3;
 
 /// The paths from one candidate position to the RX, heading and materials still open.
 #[derive(Debug, Clone)]

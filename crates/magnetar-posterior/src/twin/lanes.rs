@@ -26,20 +26,12 @@ impl Lanes {
 
     #[inline(always)]
     fn zip(self, other: Self, op: impl Fn(f32, f32) -> f32) -> Self {
-        let mut out = [0.0; LANES];
-        for lane in 0..LANES {
-            out[lane] = op(self.0[lane], other.0[lane]);
-        }
-        Self(out)
+        Self(std::array::from_fn(|lane| op(self.0[lane], other.0[lane])))
     }
 
     #[inline(always)]
     fn map(self, op: impl Fn(f32) -> f32) -> Self {
-        let mut out = [0.0; LANES];
-        for lane in 0..LANES {
-            out[lane] = op(self.0[lane]);
-        }
-        Self(out)
+        Self(self.0.map(op))
     }
 
     #[inline(always)]
@@ -176,7 +168,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn exp_log_and_angle_are_close(x in -80.0f32..80.0, a in -3.14f32..3.14, r in 1e-3f32..1e3) {
+        fn exp_log_and_angle_are_close(x in -80.0f32..80.0, a in -3.1f32..3.1, r in 1e-3f32..1e3) {
             prop_assert!((exp(x) / f64::from(x).exp() as f32 - 1.0).abs() < 1e-5);
             prop_assert!((log2(r) - r.log2()).abs() < 3e-5);
             prop_assert!((atan2(r * a.sin(), r * a.cos()) - a).abs() < 5e-5);

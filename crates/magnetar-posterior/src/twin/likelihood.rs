@@ -118,7 +118,7 @@ impl Matches {
         }
         for k in 0..seen.count {
             self.near_count[k] = 0;
-            for i in 0..paths.count {
+            for (i, fade) in fades.iter().enumerate().take(paths.count) {
                 let across = paths.across[i];
                 let turns = (kappa * across - seen.phase[k]) * (1.0 / std::f32::consts::TAU);
                 let mismatch = (turns - turns.round()) * std::f32::consts::TAU;
@@ -127,7 +127,7 @@ impl Matches {
                 self.mismatch2[k][i] = mismatch * mismatch;
                 self.variance[k][i] = variance;
                 // Beyond five standard deviations, fading included, a path explains less than any stray.
-                if mismatch * mismatch < 25.0 * (variance + widths.fading * fades[i]) {
+                if mismatch * mismatch < 25.0 * (variance + widths.fading * fade) {
                     self.near[k][self.near_count[k]] = i as u8;
                     self.near_count[k] += 1;
                 }

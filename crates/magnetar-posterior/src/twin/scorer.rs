@@ -25,7 +25,7 @@ pub struct Grain {
 
 impl Default for Grain {
     fn default() -> Self {
-        Self { position: 3, heading: 2 }
+        Self { position: 2, heading: 1 }
     }
 }
 
@@ -366,12 +366,12 @@ impl Job<'_> {
         let share = 1.0 / (0..surfaces.len()).filter(kept).count().max(1) as f32;
         for m in (0..surfaces.len()).filter(kept) {
             let mut base = [0f32; MAX_PATHS];
-            for i in 0..paths.count {
-                base[i] = paths.snr_db[i];
+            for (i, base) in base.iter_mut().enumerate().take(paths.count) {
+                *base = paths.snr_db[i];
                 if paths.class[i] != Class::Direct {
                     let reflection = &surfaces[m].tables[paths.class[i] as usize - 1];
                     let power = reflection.power(paths.cos_incidence[i], paths.te[i], paths.tm[i]);
-                    base[i] += DB_PER_OCTAVE * log2(power + 1e-9);
+                    *base += DB_PER_OCTAVE * log2(power + 1e-9);
                 }
             }
             for (block, out) in out.chunks_exact_mut(LANES).enumerate() {

@@ -21,14 +21,7 @@ const FLOOR_DB: f64 = -60.0;
 /// An index into the antenna tables: nearest degree of azimuth, nearest two degrees of elevation.
 #[inline(always)]
 pub(crate) fn elevation_index(sin_elevation: f32) -> usize {
-    // asin by its series is right to 0.3 degrees up to 60 degrees; beyond, the arc is clamped like the table.
-    let s = if sin_elevation > 1.0 {
-        1.0
-    } else if sin_elevation < -1.0 {
-        -1.0
-    } else {
-        sin_elevation
-    };
+    let s = sin_elevation.clamp(-1.0, 1.0);
     let elevation = super::lanes::atan2(s, (1.0 - s * s).sqrt());
     (elevation * (180.0 / std::f32::consts::PI) * 0.5 + 45.5) as usize
 }
