@@ -11,6 +11,7 @@ function cell(row, text, title) {
 function showResult() {
   const result = view.result;
   byId("caption").textContent = result.caption;
+  byId("posterior-caption").textContent = result.posterior_caption;
   byId("plan").innerHTML = result.plan_svg;
   for (const [id, svg] of [["channel", result.channel_svg], ["delay", result.delay_svg], ["posterior", result.posterior_svg]]) {
     byId(id).innerHTML = svg || "";

@@ -20,6 +20,15 @@ pub enum ReportError {
     /// The observation cannot be estimated.
     #[error(transparent)]
     Sre(#[from] magnetar_signal::sre::SreError),
+    /// The dataset cannot be read.
+    #[error(transparent)]
+    Dataset(#[from] magnetar_dataset::Error),
+    /// The posterior cannot be computed.
+    #[error(transparent)]
+    Posterior(#[from] magnetar_posterior::PosteriorError),
+    /// A dataset without rows.
+    #[error("{0} has no rows yet; run magnetar generate on it")]
+    NoRows(String),
     /// More boxes than a page can show.
     #[error("the scene has {found} boxes; a page shows at most {most}")]
     TooManyBoxes {

@@ -5,16 +5,19 @@
 
 pub mod chart;
 pub mod colormap;
+pub mod corpus;
 mod delay_profile;
 mod error;
 pub mod figure;
 pub mod palette;
 pub mod plan;
 mod png;
+pub mod report;
 mod signal_charts;
 mod simulator;
 pub mod svg;
 pub mod ticks;
+mod twin;
 pub mod view;
 
 pub use delay_profile::DelayProfile;
@@ -23,3 +26,4 @@ pub use palette::Theme;
 pub use png::png_from_svg;
 pub use signal_charts::{ProfileMark, channel_chart, delay_chart};
 pub use simulator::{LinkPath, LinkSettings, SimulatedLink, Simulator};
+pub use twin::Twin;

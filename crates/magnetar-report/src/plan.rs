@@ -5,6 +5,7 @@ use magnetar_trace::{Path, Surface};
 
 use crate::chart::{Axis, Frame, Key, Marker, arrow, legend, marker};
 use crate::palette::{Ink, power_ink, surface_style};
+use crate::simulator::LinkPath;
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 
 /// A path as a plan shows it.
@@ -55,6 +56,13 @@ pub fn plan_paths(tx: &Pose, rx: &Pose, paths: &[Path], power_db: &[f64]) -> Vec
         PlanPath { surface: path.geometry.surface, points, relative_db: db - strongest }
     };
     paths.iter().zip(power_db).map(one).collect()
+}
+
+/// Paths with antennas applied as a plan shows them.
+#[must_use]
+pub fn link_plan_paths(tx: &Pose, rx: &Pose, paths: &[LinkPath]) -> Vec<PlanPath> {
+    let (traced, power): (Vec<Path>, Vec<f64>) = paths.iter().map(|p| (p.path, p.raw_snr_db)).unzip();
+    plan_paths(tx, rx, &traced, &power)
 }
 
 /// The frame of a plan: both axes in metres at one scale.

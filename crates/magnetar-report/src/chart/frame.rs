@@ -154,7 +154,7 @@ pub struct Key<'a> {
 pub fn legend(canvas: &mut Canvas, [x0, y0]: [f64; 2], width: f64, keys: &[Key<'_>]) -> f64 {
     let (mut x, mut y) = (x0, y0);
     for key in keys {
-        let needed = 34.0 + 6.6 * key.name.chars().count() as f64;
+        let needed = 34.0 + 6.0 * key.name.chars().count() as f64;
         if x > x0 && x + needed > x0 + width {
             (x, y) = (x0, y + 17.0);
         }

@@ -21,12 +21,17 @@ const ARROWS: usize = 11;
 pub fn marginal_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     let mut canvas = Canvas::new(520.0, 640.0, theme, &format!("XY marginal of the TX posterior. {}", picture.caption));
     draw_marginal(&mut canvas, [0.0, 0.0, 440.0, 600.0], picture, "p(x, y) and conditional heading");
-    let bar = ColourBar { label: "mass under the peak / dB", range: [FLOOR_DB, 0.0] };
-    bar.draw(&mut canvas, [448.0, 60.0, 14.0, 440.0], viridis);
-    key(&mut canvas, [24.0, 605.0], picture);
+    marginal_key(&mut canvas, [448.0, 600.0], picture);
     let style = TextStyle::new(11.0, Ink::Muted, Anchor::Start);
     canvas.text([24.0, 628.0], picture.caption, style);
     canvas.finish()
+}
+
+/// Draws the colour scale right of a marginal (from `x` on) and what its marks mean under it (from `y` on).
+pub(crate) fn marginal_key(canvas: &mut Canvas, [x, y]: [f64; 2], picture: &PosteriorPicture<'_>) {
+    let bar = ColourBar { label: "mass under the peak / dB", range: [FLOOR_DB, 0.0] };
+    bar.draw(canvas, [x, 40.0, 14.0, (y - 130.0).max(60.0)], viridis);
+    key(canvas, [16.0, y + 8.0], picture);
 }
 
 /// What the marks mean, in one row.

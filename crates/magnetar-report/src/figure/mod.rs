@@ -13,6 +13,7 @@ use magnetar_scene::{BoxShape, Pose, Room};
 
 pub use cone::{ConeCurve, cone_figure};
 pub use fusion::fusion_figure;
+pub(crate) use marginal::marginal_key;
 pub use marginal::{draw_marginal, marginal_figure};
 pub use pattern::pattern_figure;
 pub(crate) use room::plan_height;

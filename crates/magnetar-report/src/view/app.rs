@@ -8,10 +8,13 @@ use serde_json::{Value, json};
 
 use super::http::{Request, Response};
 use super::page::{Mode, page};
-use super::picture::picture;
-use super::protocol::{LinkResult, LinkState};
+use super::picture::{Shown, picture};
+use super::protocol::{LinkResult, LinkState, RowRequest};
+use super::rows::Rows;
+use crate::corpus::{Found, row_arrivals, row_observation, row_scene};
 use crate::error::ReportError;
 use crate::simulator::Simulator;
+use crate::twin::Twin;
 
 /// What is viewed, and what computes it.
 pub struct App {
@@ -19,6 +22,8 @@ pub struct App {
     base: Scene,
     start: LinkState,
     simulator: Mutex<Simulator>,
+    twin: Twin,
+    rows: Option<Rows>,
     nonce: String,
 }
 
@@ -29,7 +34,22 @@ impl App {
     /// If the scene cannot be shown.
     pub fn scene(scene: Scene, tx: &Pose, rx: &Pose, simulator: Simulator) -> Result<Self, ReportError> {
         let start = LinkState::new(&scene, tx, rx)?;
-        Ok(Self { title: scene.name.clone(), base: scene, start, simulator: Mutex::new(simulator), nonce: nonce() })
+        let (title, twin, nonce) = (scene.name.clone(), Twin::shipped()?, nonce());
+        Ok(Self { title, base: scene, start, simulator: Mutex::new(simulator), twin, rows: None, nonce })
+    }
+
+    /// A dataset, from its first row on.
+    ///
+    /// # Errors
+    /// If it has no row, or the first one cannot be read.
+    pub fn rows(title: &str, rows: Rows, simulator: Simulator) -> Result<Self, ReportError> {
+        let record = rows.read(&rows.first()?)?;
+        let base = row_scene(&record, rows.dataset().recipe());
+        let mut start = LinkState::new(&base, &record.tx, &record.rx)?;
+        start.tx_power_offset_db = record.tx_power_offset_db;
+        let twin = Twin::of_recipe(rows.dataset().recipe())?;
+        let (title, nonce) = (title.to_owned(), nonce());
+        Ok(Self { title, base, start, simulator: Mutex::new(simulator), twin, rows: Some(rows), nonce })
     }
 
     /// The state to begin with, to be changed before anything is served.
@@ -50,7 +70,11 @@ impl App {
     /// # Errors
     /// If the link cannot be computed.
     pub fn export(&self) -> Result<String, ReportError> {
-        Ok(self.page(Mode::Export, &self.start, &self.link(&self.start)?))
+        let (state, result) = match &self.rows {
+            Some(rows) => self.row(&rows.first()?)?,
+            None => (self.start.clone(), self.link(&self.start)?),
+        };
+        Ok(self.page(Mode::Export, &state, &result))
     }
 
     /// The policy that keeps the page from loading or sending anything elsewhere.
@@ -66,7 +90,7 @@ impl App {
         let path = request.path.split('?').next().unwrap_or_default();
         let known = match path {
             "/" => "GET",
-            "/api/link" | "/api/export" => "POST",
+            "/api/link" | "/api/row" | "/api/export" => "POST",
             _ => return Response::error(404, "there is nothing here"),
         };
         if request.method != known {
@@ -79,6 +103,10 @@ impl App {
             "/" => self.first_page(),
             "/api/link" => parse::<LinkState>(&request.body)
                 .and_then(|state| Ok(json_response(&json!({ "result": self.link(&state)? })))),
+            "/api/row" => parse::<RowRequest>(&request.body).and_then(|row| {
+                let (state, result) = self.row(&row)?;
+                Ok(json_response(&json!({ "state": state, "result": result })))
+            }),
             _ => parse::<LinkState>(&request.body).and_then(|state| {
                 let result = self.link(&state)?;
                 Ok(html_response(self.page(Mode::Export, &state, &result)))
@@ -91,15 +119,69 @@ impl App {
     }
 
     fn first_page(&self) -> Result<Response, ReportError> {
-        let result = self.link(&self.start)?;
-        Ok(html_response(self.page(Mode::Live(&self.nonce), &self.start, &result)))
+        let (state, result) = match &self.rows {
+            Some(rows) => self.row(&rows.first()?)?,
+            None => (self.start.clone(), self.link(&self.start)?),
+        };
+        Ok(html_response(self.page(Mode::Live(&self.nonce), &state, &result)))
     }
 
     fn link(&self, state: &LinkState) -> Result<LinkResult, ReportError> {
         let (scene, tx, rx) = state.scene(&self.base)?;
-        let link = self.simulator().run(&scene, &tx, &rx, state.tx_power_offset_db, u64::from(state.seed))?;
-        let settings = self.simulator().settings().clone();
-        picture(&scene, &tx, &rx, &link, state, &settings)
+        let mut simulator = self.simulator();
+        let link = simulator.run(&scene, &tx, &rx, state.tx_power_offset_db, u64::from(state.seed))?;
+        let settings = simulator.settings().clone();
+        drop(simulator);
+        let found: Vec<Found> = link.components.iter().map(Found::from).collect();
+        let shown = Shown {
+            scene: &scene,
+            tx: &tx,
+            rx: &rx,
+            paths: &link.paths,
+            observation: Some(&link.observation),
+            timing_offset_s: link.rf_chain.timing_offset_s,
+            found: &found,
+        };
+        let mut result = picture(&shown, state, &settings, &self.twin)?;
+        result.caption = format!(
+            "Simulated: {} paths at {} GHz, {} antennas, seed {}.",
+            link.paths.len(),
+            settings.band.carrier_hz / 1e9,
+            settings.tx_pattern.info().name,
+            state.seed
+        );
+        Ok(result)
+    }
+
+    fn row(&self, request: &RowRequest) -> Result<(LinkState, LinkResult), ReportError> {
+        let rows = self.rows.as_ref().ok_or_else(|| ReportError::State("no dataset is being viewed".into()))?;
+        let record = rows.read(request)?;
+        let scene = row_scene(&record, rows.dataset().recipe());
+        let mut state = LinkState::new(&scene, &record.tx, &record.rx)?;
+        state.tx_power_offset_db = record.tx_power_offset_db;
+        let simulator = self.simulator();
+        let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
+        let settings = simulator.settings().clone();
+        drop(simulator);
+        let observation = row_observation(&record);
+        let shown = Shown {
+            scene: &scene,
+            tx: &record.tx,
+            rx: &record.rx,
+            paths: &paths,
+            observation: observation.as_ref(),
+            timing_offset_s: record.rf_chain.timing_offset_s,
+            found: &row_arrivals(&record),
+        };
+        let mut result = picture(&shown, &state, &settings, &self.twin)?;
+        result.caption = format!(
+            "Simulated: row {} of {}, {}, TX-power offset {} dB.",
+            request.index,
+            request.split,
+            if record.los { "LOS" } else { "NLOS" },
+            crate::ticks::number(record.tx_power_offset_db, 2)
+        );
+        Ok((state, result))
     }
 
     fn page(&self, mode: Mode<'_>, state: &LinkState, result: &LinkResult) -> String {
@@ -116,7 +198,7 @@ impl App {
             "result": result,
             "materials": materials,
             "lobes": { "tx": lobe(&settings.tx_pattern), "rx": lobe(&settings.rx_patterns[0]) },
-            "dataset": Value::Null,
+            "dataset": self.rows.as_ref().map(Rows::to_json),
         });
         page(&self.title, mode, &start)
     }
@@ -156,12 +238,10 @@ fn lobe(pattern: &AntennaPattern) -> Value {
 /// A word no other page can guess: the only script that runs carries it.
 fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
-    (0..2)
-        .map(|n| {
-            // Every RandomState is seeded from the system's randomness.
-            let mut hasher = RandomState::new().build_hasher();
-            hasher.write_u64(n);
-            format!("{:016x}", hasher.finish())
-        })
-        .collect()
+    (0..2).map(|n| {
+        // Every RandomState is seeded from the system's randomness.
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u64(n);
+        format!("{:016x}", hasher.finish())
+    }).collect()
 }

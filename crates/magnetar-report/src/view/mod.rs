@@ -2,11 +2,13 @@
 
 mod app;
 mod http;
-mod page;
-mod picture;
+pub(crate) mod page;
+pub(crate) mod picture;
 mod protocol;
+mod rows;
 mod server;
 
 pub use app::App;
 pub use protocol::{ColourState, LinkState, MAX_VIEW_BOXES};
+pub use rows::Rows;
 pub use server::Server;

@@ -1,108 +1,164 @@
-//! From a simulated link to everything the page shows of it.
+//! From a link, simulated or stored, to everything the page shows of it.
 
 use magnetar_scene::{BoxShape, Pose, Scene};
+use magnetar_signal::Observation;
 
 use super::protocol::{ArrivalState, ColourState, LinkResult, LinkState, PathState, PlanFrame};
+use crate::corpus::Found;
 use crate::delay_profile::DelayProfile;
 use crate::error::ReportError;
-use crate::figure::plan_height;
+use crate::figure::{PosteriorPicture, draw_marginal, plan_height};
 use crate::palette::{Theme, power_ink, surface_style};
-use crate::plan::{PathColour, Plan, PlanPath, draw_plan, plan_frame, plan_legend};
+use crate::plan::{PathColour, Plan, draw_plan, link_plan_paths, plan_frame, plan_legend};
 use crate::signal_charts::{ProfileMark, channel_chart, delay_chart};
-use crate::simulator::{LinkPath, LinkSettings, SimulatedLink};
+use crate::simulator::{LinkPath, LinkSettings};
 use crate::svg::Canvas;
+use crate::twin::Twin;
 
 /// Width of the plan, in units of its SVG.
 const PLAN_WIDTH: f64 = 520.0;
 
-/// Everything the page shows of a simulated link.
+/// A link to be shown.
+pub(crate) struct Shown<'a> {
+    /// The world.
+    pub scene: &'a Scene,
+    /// The TX.
+    pub tx: &'a Pose,
+    /// The RX.
+    pub rx: &'a Pose,
+    /// The true paths.
+    pub paths: &'a [LinkPath],
+    /// The observation, if there is one.
+    pub observation: Option<&'a Observation>,
+    /// What the receiver's clock adds to every delay, seconds.
+    pub timing_offset_s: f64,
+    /// The arrivals, strongest first.
+    pub found: &'a [Found],
+}
+
+/// Everything the page shows of a link.
 pub(super) fn picture(
-    scene: &Scene,
-    tx: &Pose,
-    rx: &Pose,
-    link: &SimulatedLink,
+    link: &Shown<'_>,
     state: &LinkState,
     settings: &LinkSettings,
+    twin: &Twin,
 ) -> Result<LinkResult, ReportError> {
-    let offset = link.rf_chain.timing_offset_s;
-    let mut result = world(scene, tx, rx, &link.paths, state)?;
-    result.caption = format!(
-        "Simulated: {} paths at {} GHz, {} antennas, seed {}.",
-        link.paths.len(),
-        settings.band.carrier_hz / 1e9,
-        settings.tx_pattern.info().name,
-        state.seed
-    );
-    let profile = DelayProfile::new(&link.observation, &settings.band);
-    let truth: Vec<ProfileMark> =
-        link.paths.iter().map(|p| ProfileMark { delay_s: p.path.delay() + offset, raw_snr_db: p.raw_snr_db }).collect();
-    let found: Vec<ProfileMark> =
-        link.components.iter().map(|c| ProfileMark { delay_s: c.delay_s, raw_snr_db: c.raw_snr_db }).collect();
-    result.channel_svg = Some(channel_chart(&link.observation, &settings.band, Theme::Page));
-    result.delay_svg = Some(delay_chart(&profile, link.observation.bins(), &truth, &found, Theme::Page));
-    let arrival = |c: &magnetar_signal::sre::Component| ArrivalState {
-        delay_ns: c.delay_s * 1e9,
-        aoa_deg: c.aoa_rad.to_degrees(),
-        raw_snr_db: c.raw_snr_db,
-        snr_db: c.snr_db,
-    };
-    result.arrivals = link.components.iter().map(arrival).collect();
+    let mut result = world(link, state);
+    match link.observation {
+        Some(observation) => {
+            result.channel_svg = Some(channel_chart(observation, &settings.band, Theme::Page));
+            result.delay_svg = Some(delay_svg(link, observation, settings));
+        }
+        None => result.notes.push("This dataset stores no channel (CSI): magnitude and delay profile are not shown.".into()),
+    }
+    result.arrivals = link
+        .found
+        .iter()
+        .map(|f| ArrivalState {
+            delay_ns: f.delay_s * 1e9,
+            aoa_deg: f.arrival.aoa_rad.to_degrees(),
+            raw_snr_db: f.arrival.raw_snr_db,
+            snr_db: f.arrival.snr_db,
+        })
+        .collect();
     result.retained = settings.sre.keep;
-    if link.components.is_empty() {
+    if link.found.is_empty() {
         result.notes.push("The estimator found no arrival above the noise.".into());
+    }
+    if state.posterior {
+        match posterior_svg(link, settings, twin) {
+            Ok(svg) => {
+                result.posterior_svg = Some(svg);
+                result.posterior_caption = format!("Simulated: {}.", twin.knowledge());
+            }
+            Err(error) => result.notes.push(format!("No posterior: {error}.")),
+        }
     }
     Ok(result)
 }
 
+/// The delay profile with true paths and arrivals.
+pub(crate) fn delay_svg(link: &Shown<'_>, observation: &Observation, settings: &LinkSettings) -> String {
+    let profile = DelayProfile::new(observation, &settings.band);
+    let truth: Vec<ProfileMark> = link
+        .paths
+        .iter()
+        .map(|p| ProfileMark { delay_s: p.path.delay() + link.timing_offset_s, raw_snr_db: p.raw_snr_db })
+        .collect();
+    let found: Vec<ProfileMark> =
+        link.found.iter().map(|f| ProfileMark { delay_s: f.delay_s, raw_snr_db: f.arrival.raw_snr_db }).collect();
+    delay_chart(&profile, observation.bins(), &truth, &found, Theme::Page)
+}
+
+/// The XY marginal of the twin posterior, for a page.
+pub(crate) fn posterior_svg(link: &Shown<'_>, settings: &LinkSettings, twin: &Twin) -> Result<String, ReportError> {
+    let (support, volume) = twin.score(link.scene, link.tx.position.z, link.rx, link.found, settings)?;
+    let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
+    let picture = PosteriorPicture {
+        support: &support,
+        volume: &volume,
+        room: &link.scene.room,
+        boxes: &boxes,
+        rx: &[*link.rx],
+        truth: Some(*link.tx),
+        caption: "",
+    };
+    Ok(page_marginal(&picture))
+}
+
+/// The marginal with its key, for a page.
+fn page_marginal(picture: &PosteriorPicture<'_>) -> String {
+    let height = plan_height(picture.room, PLAN_WIDTH - 70.0);
+    let title = "XY marginal of the TX posterior in dB under its peak, with the mean heading as arrows";
+    let mut canvas = Canvas::new(PLAN_WIDTH, height + 26.0, Theme::Page, title);
+    draw_marginal(&mut canvas, [0.0, 0.0, PLAN_WIDTH - 70.0, height], picture, "");
+    crate::figure::marginal_key(&mut canvas, [PLAN_WIDTH - 66.0, height], picture);
+    canvas.finish()
+}
+
+/// The plan alone, for a page.
+pub(crate) fn plan_svg(link: &Shown<'_>, colour: PathColour) -> (String, PlanFrame) {
+    let planned = link_plan_paths(link.tx, link.rx, link.paths);
+    let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
+    let plan = Plan { room: &link.scene.room, boxes: &boxes, tx: Some(*link.tx), rx: &[*link.rx], paths: &planned };
+    let height = plan_height(&link.scene.room, PLAN_WIDTH);
+    let mut canvas = Canvas::new(PLAN_WIDTH, height + 44.0, Theme::Page, "Plan of the room with TX, RX and paths");
+    let frame = plan_frame([0.0, 0.0, PLAN_WIDTH, height], &link.scene.room);
+    draw_plan(&mut canvas, &frame, &plan, "", colour);
+    plan_legend(&mut canvas, [16.0, height + 12.0], PLAN_WIDTH - 24.0, &plan, colour);
+    let frame = PlanFrame {
+        area: frame.area,
+        x_m: [frame.x.min, frame.x.max],
+        y_m: [frame.y.min, frame.y.max],
+        size: [PLAN_WIDTH, height + 44.0],
+    };
+    (canvas.finish(), frame)
+}
+
 /// The plan and the paths.
-pub(super) fn world(
-    scene: &Scene,
-    tx: &Pose,
-    rx: &Pose,
-    paths: &[LinkPath],
-    state: &LinkState,
-) -> Result<LinkResult, ReportError> {
-    let strongest = paths.iter().map(|p| p.raw_snr_db).fold(f64::NEG_INFINITY, f64::max);
+fn world(link: &Shown<'_>, state: &LinkState) -> LinkResult {
     let colour = match state.colour {
         ColourState::Surface => PathColour::Surface,
         ColourState::Power => PathColour::Power,
     };
-    let planned: Vec<PlanPath> = paths
-        .iter()
-        .map(|p| {
-            let mut points = vec![[tx.position.x, tx.position.y]];
-            points.extend(p.path.vertex().map(|v| [v.x, v.y]));
-            points.push([rx.position.x, rx.position.y]);
-            PlanPath { surface: p.path.geometry.surface, points, relative_db: p.raw_snr_db - strongest }
-        })
-        .collect();
-    let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
-    let plan = Plan { room: &scene.room, boxes: &boxes, tx: Some(*tx), rx: &[*rx], paths: &planned };
-    let height = plan_height(&scene.room, PLAN_WIDTH);
-    let mut canvas = Canvas::new(PLAN_WIDTH, height + 44.0, Theme::Page, "Plan of the room with TX, RX and paths");
-    let frame = plan_frame([0.0, 0.0, PLAN_WIDTH, height], &scene.room);
-    draw_plan(&mut canvas, &frame, &plan, "", colour);
-    plan_legend(&mut canvas, [16.0, height + 12.0], PLAN_WIDTH - 24.0, &plan, colour);
-    let states = paths.iter().zip(&planned).map(|(path, flat)| {
+    let (plan_svg, plan_frame) = plan_svg(link, colour);
+    let planned = link_plan_paths(link.tx, link.rx, link.paths);
+    let states = link.paths.iter().zip(&planned).map(|(path, flat)| {
         let (ink, dash, _) = surface_style(&flat.surface);
         let ink = if colour == PathColour::Power { power_ink(flat.relative_db) } else { ink };
-        PathState::new(path, tx, rx, Theme::Page.paint(ink).into_owned(), dash)
+        PathState::new(path, link.tx, link.rx, Theme::Page.paint(ink).into_owned(), dash)
     });
-    Ok(LinkResult {
+    LinkResult {
         caption: String::new(),
         paths: states.collect(),
         arrivals: Vec::new(),
         retained: 0,
-        plan_frame: PlanFrame {
-            area: frame.area,
-            x_m: [frame.x.min, frame.x.max],
-            y_m: [frame.y.min, frame.y.max],
-            size: [PLAN_WIDTH, height + 44.0],
-        },
-        plan_svg: canvas.finish(),
+        plan_frame,
+        plan_svg,
         channel_svg: None,
         delay_svg: None,
         posterior_svg: None,
+        posterior_caption: String::new(),
         notes: Vec::new(),
-    })
+    }
 }

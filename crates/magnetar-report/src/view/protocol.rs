@@ -81,6 +81,16 @@ pub struct PoseState {
     pub heading_deg: f64,
 }
 
+/// A row of a dataset the page asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowRequest {
+    /// The split.
+    pub split: String,
+    /// The row's number.
+    pub index: u64,
+}
+
 /// What follows from a state.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinkResult {
@@ -102,6 +112,8 @@ pub struct LinkResult {
     pub delay_svg: Option<String>,
     /// XY marginal of the twin posterior.
     pub posterior_svg: Option<String>,
+    /// What the posterior assumes.
+    pub posterior_caption: String,
     /// Why something is not shown.
     pub notes: Vec<String>,
 }

@@ -1,11 +1,13 @@
 //! `magnetar view`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
-use magnetar_report::view::{App, Server};
+use anyhow::{Context, bail};
+use magnetar_dataset::Dataset;
+use magnetar_report::corpus::recipe_settings;
+use magnetar_report::view::{App, Rows, Server};
 use magnetar_report::{LinkSettings, Simulator};
 use magnetar_scene::{AntennaPattern, Pose, Scene};
 use magnetar_signal::AtomicFile;
@@ -21,11 +23,18 @@ served: the file opens from disk.
 Examples:
   magnetar view
   magnetar view lab_left --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --open
-  magnetar view my_room.toml --export room.html")]
+  magnetar view my_room.toml --export room.html
+  magnetar view data/sim --split test --row 3")]
 pub struct Args {
-    /// A shipped scene's name or a scene file.
-    #[arg(default_value = "lab_middle")]
-    scene: String,
+    /// A shipped scene's name, a scene file, or a dataset's folder.
+    #[arg(default_value = "lab_middle", value_name = "SCENE|DATASET")]
+    what: String,
+    /// Of a dataset: the split to begin with (the first that has rows if left out).
+    #[arg(long)]
+    split: Option<String>,
+    /// Of a dataset: the row to begin with.
+    #[arg(long)]
+    row: Option<u64>,
     /// Transmitter to begin with: metres in the global frame, heading in degrees (0 if left out).
     #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
     tx: Option<PoseArg>,
@@ -74,13 +83,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn app(args: &Args) -> anyhow::Result<App> {
+    if Path::new(&args.what).is_dir() {
+        return dataset_app(args);
+    }
+    if args.split.is_some() || args.row.is_some() {
+        bail!("--split and --row are for a dataset, and {} is not the folder of one", args.what);
+    }
     let pattern = AntennaPattern::load(&args.pattern)?;
     let settings = LinkSettings {
         tx_pattern: pattern.clone(),
         rx_patterns: [pattern.clone(), pattern],
         ..LinkSettings::shipped()
     };
-    let scene = Scene::load(&args.scene)?;
+    let scene = Scene::load(&args.what)?;
     let (tx, rx) = default_poses(&scene);
     let tx = args.tx.as_ref().map_or(tx, |PoseArg(pose)| *pose);
     let rx = args.rx.as_ref().map_or(rx, |PoseArg(pose)| *pose);
@@ -91,11 +106,21 @@ fn app(args: &Args) -> anyhow::Result<App> {
     Ok(app)
 }
 
-/// TX at three quarters and RX at one quarter of the room's length, facing each other.
+fn dataset_app(args: &Args) -> anyhow::Result<App> {
+    if args.tx.is_some() || args.rx.is_some() {
+        bail!("--tx and --rx are for a scene; a dataset's row has its own");
+    }
+    let rows = Rows::new(Dataset::open(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
+    let settings = recipe_settings(rows.dataset().recipe())?;
+    let title = rows.dataset().recipe().name.clone();
+    Ok(App::rows(&title, rows, Simulator::new(settings)?)?)
+}
+
+/// TX towards the far end of the room, RX in the middle, facing each other.
 fn default_poses(scene: &Scene) -> (Pose, Pose) {
     let [x0, x1, y0, y1, ..] = scene.room.bounds();
     let at = |along: f64, aside: f64| (x0 + aside * (x1 - x0), y0 + along * (y1 - y0));
-    let ((tx_x, tx_y), (rx_x, rx_y)) = (at(0.85, 0.55), at(0.5, 0.3));
+    let ((tx_x, tx_y), (rx_x, rx_y)) = (at(0.85, 0.75), at(0.5, 0.3));
     let heading = (rx_y - tx_y).atan2(rx_x - tx_x);
     let z = scene.device_height;
     (Pose::new(tx_x, tx_y, z, heading), Pose::new(rx_x, rx_y, z, heading + std::f64::consts::PI))

@@ -1,6 +1,7 @@
 //! `magnetar plot`: figures as SVG and PNG.
 
 mod pattern;
+mod posterior;
 mod room;
 
 use std::io::Write;
@@ -17,7 +18,12 @@ use magnetar_signal::AtomicFile;
 #[command(after_help = "\
 Examples:
   magnetar plot room lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 -o room.svg -o room.png
-  magnetar plot pattern vivaldi_synthetic -o pattern.png --theme dark")]
+  magnetar plot pattern synthetic_vivaldi -o pattern.png --theme dark
+  magnetar plot marginal data/sim --split test --row 3 -o marginal.svg
+  magnetar plot slices data/sim --row 3 -o slices.png
+  magnetar plot volume data/sim --row 3 -o volume.png
+  magnetar plot cone data/sim --split test --rows 500 -o cone.svg
+  magnetar plot fusion data/sim --split fusion --set 0 -o fusion.svg")]
 pub struct Args {
     #[command(subcommand)]
     figure: Figure,
@@ -30,6 +36,16 @@ enum Figure {
     Room(room::Args),
     /// The polar cuts of an antenna pattern.
     Pattern(pattern::Args),
+    /// A row's twin posterior: XY marginal in dB with the conditional-heading field.
+    Marginal(posterior::RowArgs),
+    /// A row's twin posterior: slices at fixed headings.
+    Slices(posterior::RowArgs),
+    /// A row's twin posterior: HPD sets of the joint volume.
+    Volume(posterior::RowArgs),
+    /// Cone curves of the twin posterior over rows of a split.
+    Cone(posterior::ConeArgs),
+    /// Early and late fusion of one set of views, and their contrast.
+    Fusion(posterior::FusionArgs),
 }
 
 /// Where a figure goes and how it looks.
@@ -105,5 +121,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.figure {
         Figure::Room(args) => room::run(args),
         Figure::Pattern(args) => pattern::run(args),
+        Figure::Marginal(args) => posterior::run_row(args, posterior::MARGINAL),
+        Figure::Slices(args) => posterior::run_row(args, posterior::SLICES),
+        Figure::Volume(args) => posterior::run_row(args, posterior::VOLUME),
+        Figure::Cone(args) => posterior::run_cone(args),
+        Figure::Fusion(args) => posterior::run_fusion(args),
     }
 }

@@ -1,0 +1,92 @@
+//! Rows of a dataset as pictures need them: settings from the recipe, a scene and an observation from a row.
+
+use magnetar_dataset::{Record, Recipe};
+use magnetar_posterior::Arrival;
+use magnetar_scene::{AntennaPattern, Layer, MaterialLibrary, Scene, SceneBox};
+use magnetar_signal::Observation;
+use magnetar_signal::sre::Component;
+
+use crate::error::ReportError;
+use crate::simulator::LinkSettings;
+
+/// An arrival as pictures show it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// Delay, timing offset included, seconds.
+    pub delay_s: f64,
+    /// What scorers see of it.
+    pub arrival: Arrival,
+}
+
+impl From<&Component> for Found {
+    fn from(c: &Component) -> Self {
+        let arrival =
+            Arrival { phase_rad: c.phase_rad, aoa_rad: c.aoa_rad, raw_snr_db: c.raw_snr_db, snr_db: c.snr_db };
+        Self { delay_s: c.delay_s, arrival }
+    }
+}
+
+/// The settings a recipe's rows were made with.
+///
+/// # Errors
+/// If a pattern or a material file cannot be read.
+pub fn recipe_settings(recipe: &Recipe) -> Result<LinkSettings, ReportError> {
+    let mut materials = MaterialLibrary::shipped();
+    for file in &recipe.surfaces.material_files {
+        materials.add_path(file.as_ref())?;
+    }
+    let [first, second] = &recipe.antennas.rx_patterns;
+    Ok(LinkSettings {
+        band: recipe.band,
+        array: recipe.array,
+        link: recipe.link,
+        rf_chain: recipe.rf_chain,
+        sre: recipe.sre.clone(),
+        tx_pattern: AntennaPattern::load(&recipe.antennas.tx_pattern)?,
+        rx_patterns: [AntennaPattern::load(first)?, AntennaPattern::load(second)?],
+        materials,
+    })
+}
+
+/// The scene of a row.
+#[must_use]
+pub fn row_scene(record: &Record, recipe: &Recipe) -> Scene {
+    let layer = |name: &str| Layer::new(name, recipe.surfaces.thickness_m);
+    let m = &record.materials;
+    let name = format!("row {}", record.index);
+    let mut scene = Scene::new(
+        &name,
+        record.room,
+        [layer(&m.wall), layer(&m.ceiling), layer(&m.floor)],
+        f64::midpoint(record.room.min.z, record.room.max.z),
+    );
+    scene.boxes = record
+        .board
+        .iter()
+        .map(|board| SceneBox {
+            name: Some("board".into()),
+            shape: board.shape,
+            layer: Layer::new(
+                m.board.as_deref().unwrap_or(&recipe.surfaces.board_material),
+                recipe.board.thickness_m,
+            ),
+        })
+        .collect();
+    scene
+}
+
+/// The valid arrivals of a row, strongest first.
+#[must_use]
+pub fn row_arrivals(record: &Record) -> Vec<Found> {
+    let found = |a: &magnetar_dataset::Arrival| Found {
+        delay_s: a.delay_s,
+        arrival: Arrival { phase_rad: a.phase_rad, aoa_rad: a.aoa, raw_snr_db: a.raw_snr_db, snr_db: a.snr_db },
+    };
+    record.arrivals.iter().filter(|a| a.valid).map(found).collect()
+}
+
+/// The stored observation of a row, if there is one.
+#[must_use]
+pub fn row_observation(record: &Record) -> Option<Observation> {
+    record.csi.as_deref().map(Observation::from_interleaved)
+}

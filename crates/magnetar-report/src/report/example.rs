@@ -1,0 +1,75 @@
+//! One example row: plan, channel, delay profile, posterior.
+
+use std::fmt::Write as _;
+
+use magnetar_dataset::{Record, Recipe};
+
+use crate::corpus::{row_arrivals, row_observation, row_scene};
+use crate::error::ReportError;
+use crate::palette::Theme;
+use crate::plan::PathColour;
+use crate::signal_charts::channel_chart;
+use crate::simulator::Simulator;
+use crate::svg::escape;
+use crate::ticks::number;
+use crate::twin::Twin;
+use crate::view::picture::{Shown, delay_svg, plan_svg, posterior_svg};
+
+/// The row as a piece of a page.
+pub(super) fn example(
+    split: &str,
+    record: &Record,
+    recipe: &Recipe,
+    simulator: &Simulator,
+    twin: Option<&Twin>,
+) -> Result<String, ReportError> {
+    let settings = simulator.settings();
+    let scene = row_scene(record, recipe);
+    let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
+    let observation = row_observation(record);
+    let found = row_arrivals(record);
+    let shown = Shown {
+        scene: &scene,
+        tx: &record.tx,
+        rx: &record.rx,
+        paths: &paths,
+        observation: observation.as_ref(),
+        timing_offset_s: record.rf_chain.timing_offset_s,
+        found: &found,
+    };
+    let m = &record.materials;
+    let mut out = format!(
+        "<div class=\"row\"><h3>Row {} of {}: {}, {}</h3><p class=\"caption\">walls {}, ceiling {}, floor {}; TX-power offset {} dB; {} paths, {} arrivals found. Simulated.</p><div class=\"charts\">",
+        record.index,
+        escape(split),
+        if record.los { "LOS" } else { "NLOS" },
+        if record.board.is_some() { "board" } else { "no board" },
+        escape(&m.wall),
+        escape(&m.ceiling),
+        escape(&m.floor),
+        number(record.tx_power_offset_db, 2),
+        paths.len(),
+        found.len()
+    );
+    let (plan, _) = plan_svg(&shown, PathColour::Surface);
+    let _ = write!(out, "<div>{plan}</div>");
+    if let Some(twin) = twin {
+        match posterior_svg(&shown, settings, twin) {
+            Ok(svg) => {
+                let _ = write!(out, "<div>{svg}<p class=\"caption\">XY marginal: {}.</p></div>", twin.knowledge());
+            }
+            Err(error) => {
+                let _ = write!(out, "<p class=\"caption\">No posterior: {}.</p>", escape(&error.to_string()));
+            }
+        }
+    }
+    match &observation {
+        Some(observation) => {
+            let channel = channel_chart(observation, &settings.band, Theme::Page);
+            let _ = write!(out, "<div>{channel}{}</div>", delay_svg(&shown, observation, settings));
+        }
+        None => out.push_str("<p class=\"caption\">This dataset stores no channel (CSI): no magnitude and no delay profile.</p>"),
+    }
+    out.push_str("</div></div>");
+    Ok(out)
+}

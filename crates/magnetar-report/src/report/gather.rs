@@ -1,0 +1,127 @@
+//! What a report gathers of a split while its rows stream by.
+
+use std::f64::consts::TAU;
+
+use magnetar_dataset::stats::matching_path;
+use magnetar_dataset::{Record, Recipe};
+use magnetar_scene::wrap;
+
+use crate::chart::Histogram;
+
+/// Most points drawn of a kind in a coverage plan.
+const MAX_POINTS: usize = 2500;
+
+/// Rows of one board condition.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// Rows.
+    pub rows: u64,
+    /// Rows whose direct path is free.
+    pub los: u64,
+    /// Distance of TX and RX, metres.
+    pub range_m: Histogram,
+    /// Raw SNR of the strongest arrival, dB.
+    pub raw_snr_db: Histogram,
+    /// AoA of an arrival minus that of its true path (its alias on the principal branch), degrees.
+    pub aoa_error_deg: Histogram,
+    /// Arrivals found.
+    pub found: Histogram,
+    /// True paths.
+    pub paths: Histogram,
+}
+
+/// A split as the report shows it.
+#[derive(Debug, Clone)]
+pub struct SplitPicture {
+    /// Its name.
+    pub name: String,
+    /// Rows that are there.
+    pub present: u64,
+    /// Rows when complete.
+    pub expected: u64,
+    /// Rows read.
+    pub read: u64,
+    /// Without and with a board.
+    pub conditions: [Condition; 2],
+    /// TX positions, x and y in metres.
+    pub tx: Vec<[f64; 2]>,
+    /// RX positions.
+    pub rx: Vec<[f64; 2]>,
+    /// Ends of the boards' long side.
+    pub boards: Vec<[[f64; 2]; 2]>,
+    /// `[xmin, xmax, ymin, ymax]` that holds all rooms, metres.
+    pub bounds: [f64; 4],
+}
+
+impl Condition {
+    fn new(recipe: &Recipe) -> Self {
+        let keep = recipe.sre.keep as f64;
+        let reach = {
+            let r = &recipe.room;
+            (r.x_max_m - r.x_min_m).hypot(r.y_max_m - r.y_min_m) * (1.0 + r.planar_scale_max + r.aspect_ratio_max)
+        };
+        Self {
+            rows: 0,
+            los: 0,
+            range_m: Histogram::new(0.0, reach.ceil().max(1.0), 40),
+            raw_snr_db: Histogram::new(-30.0, 50.0, 40),
+            aoa_error_deg: Histogram::new(-20.0, 20.0, 41),
+            found: Histogram::new(-0.5, keep + 0.5, recipe.sre.keep + 1),
+            paths: Histogram::new(-0.5, 13.5, 14),
+        }
+    }
+}
+
+impl SplitPicture {
+    /// Of a split with so many rows there and expected.
+    #[must_use]
+    pub fn new(name: &str, present: u64, expected: u64, recipe: &Recipe) -> Self {
+        let r = &recipe.room;
+        Self {
+            name: name.to_owned(),
+            present,
+            expected,
+            read: 0,
+            conditions: [Condition::new(recipe), Condition::new(recipe)],
+            tx: Vec::new(),
+            rx: Vec::new(),
+            boards: Vec::new(),
+            bounds: [r.x_min_m, r.x_max_m, r.y_min_m, r.y_max_m],
+        }
+    }
+
+    /// Counts a row.
+    pub fn add(&mut self, record: &Record, recipe: &Recipe) {
+        self.read += 1;
+        let [x0, x1, y0, y1, ..] = record.room.bounds();
+        let [a, b, c, d] = self.bounds;
+        self.bounds = [a.min(x0), b.max(x1), c.min(y0), d.max(y1)];
+        if self.tx.len() < MAX_POINTS {
+            self.tx.push([record.tx.position.x, record.tx.position.y]);
+            self.rx.push([record.rx.position.x, record.rx.position.y]);
+            if let Some(board) = &record.board {
+                let (sin, cos) = board.shape.yaw.sin_cos();
+                let (c, half) = (board.shape.center, board.shape.size.x / 2.0);
+                self.boards.push([[c.x - half * cos, c.y - half * sin], [c.x + half * cos, c.y + half * sin]]);
+            }
+        }
+        let condition = &mut self.conditions[usize::from(record.board.is_some())];
+        condition.rows += 1;
+        condition.los += u64::from(record.los);
+        condition.range_m.add((record.tx.position - record.rx.position).norm());
+        condition.paths.add(record.paths.len() as f64);
+        let valid = || record.arrivals.iter().filter(|a| a.valid);
+        condition.found.add(valid().count() as f64);
+        if let Some(strongest) = valid().next() {
+            condition.raw_snr_db.add(strongest.raw_snr_db);
+        }
+        for arrival in valid() {
+            if let Some(path) = matching_path(recipe, record, arrival) {
+                let turns = recipe.band.carrier_hz * recipe.array.max_delay_difference_s();
+                let phase = wrap(TAU * turns * path.aoa_azimuth.sin() * path.aoa_elevation.cos());
+                let alias = (phase / (TAU * turns)).clamp(-1.0, 1.0).asin();
+                condition.aoa_error_deg.add((arrival.aoa - alias).to_degrees());
+            }
+        }
+    }
+}

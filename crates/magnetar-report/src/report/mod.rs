@@ -1,0 +1,110 @@
+//! `magnetar report`: one self-contained page about a dataset.
+
+mod coverage;
+mod distributions;
+mod example;
+mod gather;
+mod page;
+
+use magnetar_dataset::{Columns, Dataset};
+
+pub use gather::SplitPicture;
+
+use crate::corpus::recipe_settings;
+use crate::error::ReportError;
+use crate::simulator::Simulator;
+use crate::twin::Twin;
+
+/// How much of a dataset a report looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// Rows read for the statistics of a split. Rows are independent draws with the board spread evenly, so the first
+    /// ones are a fair sample.
+    pub rows: u64,
+    /// Example rows of a split.
+    pub examples: u64,
+    /// Whether the examples show the twin posterior.
+    pub posterior: bool,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self { rows: 50_000, examples: 2, posterior: true }
+    }
+}
+
+/// Rows a report will read, for a progress bar.
+#[must_use]
+pub fn report_rows(dataset: &Dataset, options: &ReportOptions) -> u64 {
+    dataset.manifest().splits.values().map(|split| split.present_rows().min(options.rows)).sum()
+}
+
+/// The page about a dataset. `progress` is told of rows read.
+///
+/// # Errors
+/// If a shard is missing or damaged, or the recipe's patterns cannot be read.
+pub fn report(dataset: &Dataset, options: &ReportOptions, progress: &dyn Fn(u64)) -> Result<String, ReportError> {
+    let settings = recipe_settings(dataset.recipe())?;
+    let simulator = Simulator::new(settings)?;
+    let twin = if options.posterior { Some(Twin::of_recipe(dataset.recipe())?) } else { None };
+    let mut splits = Vec::new();
+    for (name, manifest) in &dataset.manifest().splits {
+        let mut picture = SplitPicture::new(name, manifest.present_rows(), manifest.rows, dataset.recipe());
+        let rows = usize::try_from(options.rows).unwrap_or(usize::MAX);
+        for record in dataset.records(name, Columns::WithoutCsi)?.take(rows) {
+            picture.add(&record?, dataset.recipe());
+            progress(1);
+        }
+        let mut examples = Vec::new();
+        for index in example_rows(manifest, options.examples) {
+            let record = dataset.read_row(name, index, Columns::All)?;
+            examples.push(example::example(name, &record, dataset.recipe(), &simulator, twin.as_ref())?);
+        }
+        splits.push((picture, examples));
+    }
+    Ok(page::page(dataset, &splits, options))
+}
+
+/// Rows spread over what is there; consecutive sets differ in their board, so an odd step meets both conditions.
+fn example_rows(manifest: &magnetar_dataset::SplitManifest, wanted: u64) -> Vec<u64> {
+    let present: Vec<(u64, u64)> = manifest.shards.iter().map(|shard| (shard.start, shard.rows)).collect();
+    let total: u64 = present.iter().map(|(_, rows)| rows).sum();
+    let wanted = wanted.min(total);
+    let nth = |n: u64| {
+        let mut left = n;
+        for (start, rows) in &present {
+            if left < *rows {
+                return Some(start + left);
+            }
+            left -= rows;
+        }
+        None
+    };
+    (0..wanted).filter_map(|n| nth((n * total / wanted.max(1) + n).min(total.saturating_sub(1)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magnetar_dataset::{ShardInfo, SplitManifest};
+
+    fn manifest(shards: &[(u64, u64)]) -> SplitManifest {
+        let shard = |(n, (start, rows)): (usize, &(u64, u64))| ShardInfo {
+            number: n as u64,
+            start: *start,
+            rows: *rows,
+            bytes: 0,
+            sha256: String::new(),
+        };
+        SplitManifest { rows: 1000, views: 1, shards: shards.iter().enumerate().map(shard).collect() }
+    }
+
+    #[test]
+    fn examples_are_rows_that_are_there() {
+        assert!(example_rows(&manifest(&[]), 3).is_empty());
+        assert_eq!(example_rows(&manifest(&[(0, 1)]), 3), [0]);
+        let rows = example_rows(&manifest(&[(0, 10), (50, 10)]), 4);
+        assert_eq!(rows.len(), 4);
+        assert!(rows.iter().all(|r| *r < 10 || (50..60).contains(r)), "{rows:?}");
+    }
+}

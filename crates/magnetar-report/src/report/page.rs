@@ -1,0 +1,127 @@
+//! The report's page.
+
+use std::fmt::Write as _;
+
+use magnetar_dataset::Dataset;
+
+use super::coverage::coverage;
+use super::distributions::distributions;
+use super::{ReportOptions, SplitPicture};
+use crate::svg::escape;
+use crate::ticks::{count, number};
+use crate::view::page::frame;
+
+/// The whole page.
+pub(super) fn page(dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)], options: &ReportOptions) -> String {
+    let manifest = dataset.manifest();
+    let name = &manifest.recipe.name;
+    let mut body = format!(
+        "<header><h1>{}</h1><span class=\"badge\">simulated</span><p>{}</p></header>\n",
+        escape(name),
+        escape(&manifest.recipe.description)
+    );
+    let rows: u64 = splits.iter().map(|(split, _)| split.present).sum();
+    if rows == 0 {
+        body.push_str("<p class=\"message\" role=\"status\">This dataset has no rows yet: only its recipe is shown. Run <code>magnetar generate</code> on it.</p>\n");
+    }
+    body.push_str("<main>\n");
+    facts(&mut body, dataset, rows);
+    counts(&mut body, dataset, splits);
+    for (split, examples) in splits.iter().filter(|(split, _)| split.present > 0) {
+        let _ = write!(body, "<section class=\"wide\"><h2>Split {}</h2>", escape(&split.name));
+        if split.read < split.present {
+            let note = "The charts show the first {} of {} rows; rows are independent draws.";
+            let note = note.replacen("{}", &count(split.read), 1).replacen("{}", &count(split.present), 1);
+            let _ = write!(body, "<p class=\"caption\">{note}</p>");
+        }
+        let _ = write!(body, "<h3>Coverage</h3>{}", coverage(split));
+        let _ = write!(body, "<h3>Distributions</h3>{}", distributions(split));
+        if !examples.is_empty() {
+            body.push_str("<h3>Example rows</h3>");
+        }
+        for example in examples {
+            body.push_str(example);
+        }
+        body.push_str("</section>\n");
+    }
+    recipe(&mut body, dataset);
+    let _ = write!(
+        body,
+        "</main>\n<footer>magnetar {}: everything here is simulated; nothing is measured. Up to {} rows of a split were read.</footer>\n",
+        env!("CARGO_PKG_VERSION"),
+        count(options.rows)
+    );
+    frame(&format!("{name}: report"), &body)
+}
+
+fn facts(body: &mut String, dataset: &Dataset, rows: u64) {
+    let manifest = dataset.manifest();
+    let bytes: u64 = manifest.splits.values().flat_map(|s| &s.shards).map(|s| s.bytes).sum();
+    let facts = [
+        ("rows", count(rows)),
+        ("size", format!("{} MB in {} shards", number(bytes as f64 / 1e6, 1), shards(dataset))),
+        ("seed", manifest.seed.to_string()),
+        ("made by", format!("magnetar {} ({})", manifest.version, manifest.backend)),
+        ("recipe hash", manifest.recipe_hash.clone()),
+        ("channel stored as", format!("{:?}", manifest.recipe.store.csi).to_lowercase()),
+    ];
+    body.push_str("<section><h2>Dataset</h2><dl class=\"facts\">");
+    for (name, value) in facts {
+        let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
+    }
+    body.push_str("</dl></section>\n");
+}
+
+fn shards(dataset: &Dataset) -> usize {
+    dataset.manifest().splits.values().map(|s| s.shards.len()).sum()
+}
+
+fn counts(body: &mut String, dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)]) {
+    body.push_str("<section><h2>Splits</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">split</th><th scope=\"col\">rows there</th><th scope=\"col\">rows planned</th><th scope=\"col\">no board</th><th scope=\"col\">board</th><th scope=\"col\">LOS, no board</th><th scope=\"col\">LOS, board</th></tr></thead><tbody>");
+    for (split, _) in splits {
+        let share = |n: usize| {
+            let c = &split.conditions[n];
+            if c.rows == 0 { "n/a".into() } else { format!("{} %", number(100.0 * c.los as f64 / c.rows as f64, 1)) }
+        };
+        let condition = |n: usize| {
+            let rows = split.conditions[n].rows;
+            // Of a sample only the read rows are known.
+            if split.read < split.present { format!("{} read", count(rows)) } else { count(rows) }
+        };
+        let _ = write!(
+            body,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&split.name),
+            count(split.present),
+            count(split.expected),
+            condition(0),
+            condition(1),
+            share(0),
+            share(1)
+        );
+    }
+    if dataset.manifest().splits.is_empty() {
+        body.push_str("<tr><td colspan=\"7\">no split yet</td></tr>");
+    }
+    body.push_str("</tbody></table></div></section>\n");
+}
+
+fn recipe(body: &mut String, dataset: &Dataset) {
+    body.push_str("<section class=\"wide\"><h2>Recipe</h2><details><summary>Every value with its unit</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">key</th><th scope=\"col\">value</th><th scope=\"col\">unit</th><th scope=\"col\">whose</th><th scope=\"col\">meaning</th></tr></thead><tbody>");
+    for entry in dataset.recipe().entries() {
+        let value = match &entry.value {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let _ = write!(
+            body,
+            "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>",
+            escape(&entry.key),
+            escape(&value),
+            escape(entry.unit),
+            escape(entry.origin),
+            escape(entry.meaning)
+        );
+    }
+    body.push_str("</tbody></table></div></details></section>\n");
+}

@@ -1,0 +1,134 @@
+//! The twin posterior of a link that is being looked at.
+
+use std::sync::{Mutex, PoisonError};
+
+use magnetar_dataset::Recipe;
+use magnetar_posterior::{
+    Arrivals, Layout, RoomSlabs, Support, SupportSize, TwinFile, TwinModel, TwinParameters, TwinScorer, Volume,
+};
+use magnetar_scene::{Face, Pose, ResolvedScene, Scene, Slab};
+use magnetar_signal::sre::Sre;
+
+use crate::corpus::Found;
+use crate::error::ReportError;
+use crate::simulator::LinkSettings;
+
+/// A TX on the wall or on the RX is left out of the candidates; these only keep the model's numbers sound, metres.
+const MARGIN_M: f64 = 0.02;
+
+/// Scores links. Of a scene, the receiver knows the materials; of a dataset, only what the recipe lets it know.
+pub struct Twin {
+    parameters: TwinParameters,
+    /// The recipe's scorer.
+    recipe: Option<TwinScorer>,
+    /// The tables of the last scene's materials.
+    last: Mutex<Option<(Key, TwinScorer)>>,
+}
+
+/// What the tables depend on.
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    slabs: [Slab; 4],
+    tx_height_m: f64,
+}
+
+impl Twin {
+    /// For scenes, with the shipped parameters.
+    ///
+    /// # Errors
+    /// If they cannot be read, which a test excludes.
+    pub fn shipped() -> Result<Self, ReportError> {
+        Ok(Self { parameters: TwinFile::shipped()?.parameters, recipe: None, last: Mutex::new(None) })
+    }
+
+    /// For rows of a recipe, with the shipped parameters: the same scorer that evaluates its splits.
+    ///
+    /// # Errors
+    /// If the recipe names a pattern or material that is not there.
+    pub fn of_recipe(recipe: &Recipe) -> Result<Self, ReportError> {
+        let parameters = TwinFile::shipped()?.parameters;
+        let model = TwinModel::from_recipe(recipe).map_err(magnetar_dataset::Error::from)?;
+        let scorer = TwinScorer::new(model, parameters.clone())?;
+        Ok(Self { parameters, recipe: Some(scorer), last: Mutex::new(None) })
+    }
+
+    /// What the receiver is assumed to know, in a few words.
+    #[must_use]
+    pub fn knowledge(&self) -> &'static str {
+        if self.recipe.is_some() {
+            "twin posterior; materials known only as those of the training split"
+        } else {
+            "twin posterior; layout and materials known"
+        }
+    }
+
+    /// The recipe's scorer, if there is one.
+    #[must_use]
+    pub fn recipe_scorer(&self) -> Option<&TwinScorer> {
+        self.recipe.as_ref()
+    }
+
+    /// The posterior over TX poses at the height `tx_height_m`, given the scene and its materials.
+    ///
+    /// # Errors
+    /// If the scene makes no sense or no candidate is left.
+    pub fn score(
+        &self,
+        scene: &Scene,
+        tx_height_m: f64,
+        rx: &Pose,
+        found: &[Found],
+        settings: &LinkSettings,
+    ) -> Result<(Support, Volume), ReportError> {
+        let scorer = match &self.recipe {
+            Some(scorer) => scorer.clone(),
+            None => {
+                let world = scene.resolve(&settings.materials, settings.band.carrier_hz)?;
+                self.scorer(&world, tx_height_m, settings)?
+            }
+        };
+        let layout = Layout { room: scene.room, boxes: scene.boxes.iter().map(|b| b.shape).collect() };
+        let support = Support::centred(&scene.room, SupportSize::EVALUATION)?;
+        let retained = settings.sre.keep;
+        let arrivals = Arrivals { retained, found: found.iter().take(retained).map(|f| f.arrival).collect() };
+        let volume = scorer.score(&layout, rx, &arrivals, &support)?;
+        Ok((support, volume))
+    }
+
+    fn scorer(
+        &self,
+        world: &ResolvedScene,
+        tx_height_m: f64,
+        settings: &LinkSettings,
+    ) -> Result<TwinScorer, ReportError> {
+        let surface = |face: Face| world.surfaces[face as usize];
+        let (wall, ceiling, floor) = (surface(Face::XMin), surface(Face::ZMax), surface(Face::ZMin));
+        let board = world.boxes.first().map_or(wall, |(_, slab)| *slab);
+        let key = Key { slabs: [wall, ceiling, floor, board], tx_height_m };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, scorer)) = last.as_ref().filter(|(known, _)| *known == key) {
+            return Ok(scorer.clone());
+        }
+        let LinkSettings { band, array, link, sre, .. } = settings;
+        let threshold = Sre::new(band, array, sre)?.threshold();
+        let model = TwinModel {
+            carrier_hz: band.carrier_hz,
+            bandwidth_hz: band.bandwidth_hz,
+            bins: band.bins,
+            spacing_m: array.spacing_m,
+            tx_pattern: settings.tx_pattern.clone(),
+            rx_patterns: settings.rx_patterns.clone(),
+            snr_at_one_metre_db: link.reference_snr_db + link.input_power_adjustment_db,
+            power_offset_max_db: link.tx_power_offset_max_db,
+            threshold_db: 10.0 * (threshold / (2 * band.bins) as f64).log10(),
+            tx_height_m,
+            wall_margin_m: MARGIN_M,
+            separation_min_m: MARGIN_M,
+            assignments: vec![RoomSlabs { wall, ceiling, floor }],
+            box_slab: board,
+        };
+        let scorer = TwinScorer::new(model, self.parameters.clone())?;
+        *last = Some((key, scorer.clone()));
+        Ok(scorer)
+    }
+}

@@ -1,0 +1,172 @@
+//! `magnetar plot marginal`, `slices`, `volume`, `cone` and `fusion`: posteriors of a dataset's rows.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_posterior::{Summary, Support, SupportSize, TwinScorer, View, Volume, evaluate, fuse};
+use magnetar_report::figure::{
+    ConeCurve, PosteriorPicture, cone_figure, fusion_figure, marginal_figure, slices_figure, volume_figure,
+};
+use magnetar_report::{Theme, Twin};
+use magnetar_scene::BoxShape;
+
+use super::Output;
+
+/// Flags of the figures of one row.
+#[derive(clap::Args)]
+pub struct RowArgs {
+    /// The dataset's folder.
+    dataset: PathBuf,
+    /// The split.
+    #[arg(long, default_value = "test")]
+    split: String,
+    /// The row's number.
+    #[arg(long, default_value_t = 0)]
+    row: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Flags of the cone curves.
+#[derive(clap::Args)]
+pub struct ConeArgs {
+    /// The dataset's folder.
+    dataset: PathBuf,
+    /// The split.
+    #[arg(long, default_value = "test")]
+    split: String,
+    /// Rows scored, from the first on.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
+    rows: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Flags of the fusion figure.
+#[derive(clap::Args)]
+pub struct FusionArgs {
+    /// The dataset's folder.
+    dataset: PathBuf,
+    /// The split; its sets should have several views.
+    #[arg(long, default_value = "fusion")]
+    split: String,
+    /// The set's number.
+    #[arg(long, default_value_t = 0)]
+    set: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// A figure of one row's posterior.
+pub type RowFigure = fn(&PosteriorPicture<'_>, Theme) -> String;
+
+/// The XY marginal with the conditional-heading field.
+pub const MARGINAL: RowFigure = marginal_figure;
+/// Slices at fixed headings.
+pub const SLICES: RowFigure = slices_figure;
+/// HPD sets of the joint volume.
+pub const VOLUME: RowFigure = volume_figure;
+
+/// Draws a figure of one row.
+pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
+    args.output.check()?;
+    let dataset = Dataset::open(&args.dataset)?;
+    let record = dataset.read_row(&args.split, args.row, Columns::WithoutCsi)?;
+    let twin = Twin::of_recipe(dataset.recipe())?;
+    let (support, volume) = score(&record, scorer(&twin)?)?;
+    let boxes: Vec<BoxShape> = record.board.iter().map(|b| b.shape).collect();
+    let caption = format!(
+        "Simulated: row {} of {}, {}, {}; {}.",
+        record.index,
+        args.split,
+        if record.los { "LOS" } else { "NLOS" },
+        if record.board.is_some() { "board" } else { "no board" },
+        twin.knowledge()
+    );
+    let picture = PosteriorPicture {
+        support: &support,
+        volume: &volume,
+        room: &record.room,
+        boxes: &boxes,
+        rx: &[record.rx],
+        truth: Some(record.tx),
+        caption: &caption,
+    };
+    args.output.write(&figure(&picture, args.output.theme()))
+}
+
+/// Draws the cone curves of the twin and of the uniform posterior.
+pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
+    args.output.check()?;
+    let dataset = Dataset::open(&args.dataset)?;
+    let twin = Twin::of_recipe(dataset.recipe())?;
+    let total = dataset.split(&args.split)?.present_rows().min(args.rows);
+    let bar = ProgressBar::new(total).with_style(ProgressStyle::default_bar());
+    let rows = usize::try_from(args.rows).unwrap_or(usize::MAX);
+    let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(rows);
+    let evaluation = evaluate(records, scorer(&twin)?, SupportSize::EVALUATION, &|n| bar.inc(n))?;
+    bar.finish_and_clear();
+    let (Some(found), Some(uniform)) = (evaluation.twin.summary(), evaluation.uniform.summary()) else {
+        bail!("split {} of {} has no rows", args.split, args.dataset.display());
+    };
+    let curves = [curve("twin", &found, true), curve("uniform (mass only)", &uniform, false)];
+    let caption = format!(
+        "Simulated: {} rows of {}, balanced over board condition and materials; {}.",
+        found.samples,
+        args.split,
+        twin.knowledge()
+    );
+    args.output.write(&cone_figure(&curves, &caption, args.output.theme()))
+}
+
+fn curve(name: &str, summary: &Summary, hits: bool) -> ConeCurve {
+    ConeCurve {
+        name: name.to_owned(),
+        opening_deg: summary.cone_opening_deg.clone(),
+        mass_percent: summary.cone_mass_percent.clone(),
+        hit_percent: if hits { summary.cone_hit_percent.clone() } else { Vec::new() },
+    }
+}
+
+/// Draws early and late fusion of one set.
+pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
+    args.output.check()?;
+    let dataset = Dataset::open(&args.dataset)?;
+    let views = u64::from(dataset.split(&args.split)?.views);
+    let first = args.set.checked_mul(views).context("there is no such set")?;
+    let records = (first..first + views)
+        .map(|index| dataset.read_row(&args.split, index, Columns::WithoutCsi))
+        .collect::<Result<Vec<Record>, _>>()?;
+    let Some(start) = records.first() else { bail!("split {} has no views", args.split) };
+    let twin = Twin::of_recipe(dataset.recipe())?;
+    let scored = records.iter().map(|r| score(r, scorer(&twin)?)).collect::<anyhow::Result<Vec<_>>>()?;
+    let (supports, volumes): (Vec<Support>, Vec<Volume>) = scored.into_iter().unzip();
+    let fused = fuse(&volumes)?;
+    let boxes: Vec<BoxShape> = start.board.iter().map(|b| b.shape).collect();
+    let rx: Vec<_> = records.iter().map(|r| r.rx).collect();
+    let caption = format!("Simulated: set {} of {}, {} views; {}.", args.set, args.split, views, twin.knowledge());
+    let picture = PosteriorPicture {
+        support: &supports[0],
+        volume: &volumes[0],
+        room: &start.room,
+        boxes: &boxes,
+        rx: &rx,
+        truth: Some(start.tx),
+        caption: &caption,
+    };
+    args.output.write(&fusion_figure(&picture, &fused, args.output.theme()))
+}
+
+fn scorer(twin: &Twin) -> anyhow::Result<&TwinScorer> {
+    twin.recipe_scorer().context("the twin has no recipe")
+}
+
+fn score(record: &Record, scorer: &TwinScorer) -> anyhow::Result<(Support, Volume)> {
+    let support = Support::centred(&record.room, SupportSize::EVALUATION)?;
+    let view = View::of(record);
+    let volume = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
+    Ok((support, volume))
+}

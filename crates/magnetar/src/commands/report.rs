@@ -1,0 +1,52 @@
+//! `magnetar report`.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+use magnetar_dataset::Dataset;
+use magnetar_report::report::{ReportOptions, report, report_rows};
+use magnetar_signal::AtomicFile;
+
+/// Flags of `magnetar report`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+The page is one file that opens from disk and loads nothing: recipe, split counts, coverage, distributions by board
+condition, and example rows with plan, channel, delay profile and twin posterior.
+
+Examples:
+  magnetar report data/sim
+  magnetar report data/sim -o sim.html --rows 5000 --examples 4")]
+pub struct Args {
+    /// The dataset's folder.
+    dataset: PathBuf,
+    /// The page to write.
+    #[arg(short, long = "out", value_name = "FILE.html", default_value = "report.html")]
+    out: PathBuf,
+    /// Rows of each split read for the charts.
+    #[arg(long, default_value_t = ReportOptions::default().rows)]
+    rows: u64,
+    /// Example rows of each split.
+    #[arg(long, default_value_t = ReportOptions::default().examples, value_parser = clap::value_parser!(u64).range(0..=10))]
+    examples: u64,
+    /// Leave the twin posterior out of the examples.
+    #[arg(long)]
+    no_posterior: bool,
+}
+
+/// Writes the page.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let dataset = Dataset::open(&args.dataset)?;
+    let options = ReportOptions { rows: args.rows, examples: args.examples, posterior: !args.no_posterior };
+    let bar = ProgressBar::new(report_rows(&dataset, &options)).with_style(ProgressStyle::default_bar());
+    let page = report(&dataset, &options, &|rows| bar.inc(rows))?;
+    bar.finish_and_clear();
+    let context = || format!("{} cannot be written", args.out.display());
+    let mut file = AtomicFile::create(&args.out).with_context(context)?;
+    file.write_all(page.as_bytes()).with_context(context)?;
+    file.commit().with_context(context)?;
+    println!("{}", args.out.display());
+    Ok(ExitCode::SUCCESS)
+}
