@@ -5,7 +5,8 @@ const start = JSON.parse(document.getElementById("start").textContent);
 const view = { state: start.state, result: start.result, selected: 0, row: start.dataset ? start.dataset.row : null };
 const byId = (id) => document.getElementById(id);
 
-const traffic = { busy: false, again: false };
+// Two conversations: paths and charts come at once, the posterior as fast as it can.
+const traffic = { fast: { busy: false, again: false }, slow: { busy: false, again: false } };
 
 async function post(path, value) {
   const answer = await fetch(path, {
@@ -21,27 +22,40 @@ async function post(path, value) {
   return answer;
 }
 
-// Asks for the result of the current state; while an answer is under way, later changes wait and are sent together.
-async function refresh() {
-  if (!start.live) return;
-  if (traffic.busy) { traffic.again = true; return; }
-  traffic.busy = true;
+// Sends the current state until the answer belongs to it; changes made meanwhile are sent together.
+async function converse(channel, posterior, show) {
+  if (channel.busy) { channel.again = true; return; }
+  channel.busy = true;
   try {
     do {
-      traffic.again = false;
-      const answer = await (await post("/api/link", view.state)).json();
-      if (!traffic.again) {
-        view.result = answer.result;
-        say("");
-        showResult();
-      }
-    } while (traffic.again);
+      channel.again = false;
+      const answer = await (await post("/api/link", { ...view.state, posterior })).json();
+      if (!channel.again) show(answer.result);
+    } while (channel.again);
   } catch (error) {
     say(error.message);
   } finally {
-    traffic.busy = false;
+    channel.busy = false;
   }
-  if (traffic.again) refresh();
+  if (channel.again) converse(channel, posterior, show);
+}
+
+function refresh() {
+  if (!start.live) return;
+  byId("posterior").classList.add("stale");
+  converse(traffic.fast, false, (result) => {
+    const { posterior_svg, posterior_caption } = view.result;
+    view.result = { ...result, posterior_svg, posterior_caption };
+    say("");
+    showResult();
+  });
+  converse(traffic.slow, true, (result) => {
+    view.result.posterior_svg = result.posterior_svg;
+    view.result.posterior_caption = result.posterior_caption;
+    view.result.notes = result.notes;
+    byId("posterior").classList.remove("stale");
+    showResult();
+  });
 }
 
 // A change by the user: what is shown is no longer the stored row.

@@ -10,7 +10,7 @@ function project(width, height) {
   const reach = Math.hypot(x1 - x0, y1 - y0, z1 - z0);
   const [st, ct, sp, cp] = [Math.sin(camera.turn), Math.cos(camera.turn), Math.sin(camera.tilt), Math.cos(camera.tilt)];
   const distance = 1.6 * reach;
-  const scale = camera.zoom * Math.min(width, height * 1.3) * 1.25;
+  const scale = camera.zoom * Math.min(width, height * 1.3) * 1.5;
   return ([x, y, z]) => {
     const [dx, dy, dz] = [x - middle[0], y - middle[1], z - middle[2]];
     const right = -st * dx + ct * dy;

@@ -1,6 +1,6 @@
 //! Rows of a dataset as pictures need them: settings from the recipe, a scene and an observation from a row.
 
-use magnetar_dataset::{Record, Recipe};
+use magnetar_dataset::{Recipe, Record};
 use magnetar_posterior::Arrival;
 use magnetar_scene::{AntennaPattern, Layer, MaterialLibrary, Scene, SceneBox};
 use magnetar_signal::Observation;
@@ -66,10 +66,7 @@ pub fn row_scene(record: &Record, recipe: &Recipe) -> Scene {
         .map(|board| SceneBox {
             name: Some("board".into()),
             shape: board.shape,
-            layer: Layer::new(
-                m.board.as_deref().unwrap_or(&recipe.surfaces.board_material),
-                recipe.board.thickness_m,
-            ),
+            layer: Layer::new(m.board.as_deref().unwrap_or(&recipe.surfaces.board_material), recipe.board.thickness_m),
         })
         .collect();
     scene

@@ -8,10 +8,10 @@ use crate::palette::{Ink, Theme};
 use crate::svg::{Canvas, Stroke};
 
 /// Width of the charts, pixels.
-const WIDTH: f64 = 560.0;
+const WIDTH: f64 = 460.0;
 
 /// Height of the charts, pixels.
-const HEIGHT: f64 = 300.0;
+const HEIGHT: f64 = 280.0;
 
 /// An arrival in a delay profile.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -230,6 +230,26 @@ impl Canvas {
         let _ = write!(self.out, ">{}</text>", escape(text));
     }
 
+    /// A text in lines of at most `width` pixels, the first at the given point; returns the y of the last line.
+    pub fn paragraph(&mut self, [x, y]: [f64; 2], width: f64, text: &str, style: TextStyle) -> f64 {
+        // Noto Sans is about half as wide as it is high.
+        let most = (width / (0.54 * style.size)).max(1.0) as usize;
+        let (mut line, mut at) = (String::new(), y);
+        for word in text.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > most {
+                self.text([x, at], &line, style);
+                line.clear();
+                at += 1.4 * style.size;
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        self.text([x, at], &line, style);
+        at
+    }
+
     /// Opens a group whose shapes are cut at a rectangle; ends with [`Canvas::end_clip`]. A nested picture needs no
     /// name for its edge, so many pictures can share one page.
     pub fn begin_clip(&mut self, [x, y, w, h]: [f64; 4]) {

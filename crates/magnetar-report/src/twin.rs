@@ -48,7 +48,7 @@ impl Twin {
     pub fn of_recipe(recipe: &Recipe) -> Result<Self, ReportError> {
         let parameters = TwinFile::shipped()?.parameters;
         let model = TwinModel::from_recipe(recipe).map_err(magnetar_dataset::Error::from)?;
-        let scorer = TwinScorer::new(model, parameters.clone())?;
+        let scorer = TwinScorer::new(model, parameters)?;
         Ok(Self { parameters, recipe: Some(scorer), last: Mutex::new(None) })
     }
 
@@ -127,7 +127,7 @@ impl Twin {
             assignments: vec![RoomSlabs { wall, ceiling, floor }],
             box_slab: board,
         };
-        let scorer = TwinScorer::new(model, self.parameters.clone())?;
+        let scorer = TwinScorer::new(model, self.parameters)?;
         *last = Some((key, scorer.clone()));
         Ok(scorer)
     }

@@ -13,7 +13,7 @@ use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 /// receivers are.
 #[must_use]
 pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme) -> String {
-    let (width, height) = (1010.0, 520.0);
+    let (width, height) = (1040.0, 520.0);
     let caption = picture.caption;
     let mut canvas = Canvas::new(width, height, theme, &format!("Early and late fusion. {caption}"));
     let views = picture.rx.len();
@@ -50,11 +50,11 @@ pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme
     }
     ColourBar { label: "mass under the peak / dB", range: [FLOOR_DB, 0.0] }.draw(
         &mut canvas,
-        [598.0, 60.0, 12.0, 340.0],
+        [604.0, 60.0, 12.0, 340.0],
         viridis,
     );
     let bar = ColourBar { label: "early (\u{2212}1)   late (+1)", range: [-1.0, 1.0] };
-    bar.draw(&mut canvas, [958.0, 60.0, 12.0, 340.0], |t| contrast(2.0 * t - 1.0));
+    bar.draw(&mut canvas, [974.0, 60.0, 12.0, 340.0], |t| contrast(2.0 * t - 1.0));
     let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);
     let key = "solid: 50 % HPD mass; dashed: 90 %; contrast = (late \u{2212} early) / (late + early), blank where both are 40 dB under the peak";
     canvas.text([24.0, height - 30.0], key, style);

@@ -19,11 +19,11 @@ const ARROWS: usize = 11;
 /// The XY marginal of a posterior as one picture.
 #[must_use]
 pub fn marginal_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
-    let mut canvas = Canvas::new(520.0, 640.0, theme, &format!("XY marginal of the TX posterior. {}", picture.caption));
+    let mut canvas = Canvas::new(520.0, 660.0, theme, &format!("XY marginal of the TX posterior. {}", picture.caption));
     draw_marginal(&mut canvas, [0.0, 0.0, 440.0, 600.0], picture, "p(x, y) and conditional heading");
     marginal_key(&mut canvas, [448.0, 600.0], picture);
     let style = TextStyle::new(11.0, Ink::Muted, Anchor::Start);
-    canvas.text([24.0, 628.0], picture.caption, style);
+    canvas.paragraph([16.0, 630.0], 490.0, picture.caption, style);
     canvas.finish()
 }
 

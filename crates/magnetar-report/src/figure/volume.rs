@@ -1,7 +1,7 @@
 //! The joint volume's HPD sets: position across, heading upwards.
 
 use super::{PosteriorPicture, hpd_threshold};
-use crate::colormap::viridis;
+use crate::colormap::{Rgb, viridis};
 use crate::palette::{Ink, Theme};
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 use crate::ticks::{every, labels, nice};
@@ -48,7 +48,7 @@ pub fn volume_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     let lift = 260.0;
     let scale = (470.0 / (0.87 * u + 0.62 * v)).min(210.0 / (0.35 * u + 0.42 * v).max(1e-9) * 1.25);
     let bottom = 330.0 + scale * (0.42 * v);
-    let view = View { bounds, origin: [90.0, bottom.min(545.0)], scale, lift };
+    let view = View { bounds, origin: [90.0, bottom.min(530.0)], scale, lift };
     floor_and_axes(&mut canvas, &view);
     voxels(&mut canvas, &view, picture);
     if let Some(truth) = picture.truth {
@@ -62,25 +62,39 @@ pub fn volume_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     }
     let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);
     canvas.text([24.0, 26.0], "Joint posterior: HPD sets", TextStyle::new(13.0, Ink::Text, Anchor::Start).bold());
-    for (n, name) in ["90 %", "50 %, lowest mass", "", "", "50 %, highest mass"].into_iter().enumerate() {
+    let names = [
+        "90 % set",
+        "50 % set: up to 1/8 of the peak mass",
+        "50 % set: 1/8 to 1/4",
+        "50 % set: 1/4 to 1/2",
+        "50 % set: above 1/2",
+    ];
+    for (n, name) in names.into_iter().enumerate() {
         let set = if n == 0 { Set::Pale } else { Set::Dark(n as u8 - 1) };
-        canvas.rect([24.0, 40.0 + 15.0 * n as f64, 14.0, 13.0], fill(set, theme), Ink::Muted);
+        canvas.rect([24.0, 40.0 + 15.0 * n as f64, 14.0, 13.0], fill(set, theme, 1.0), Ink::Muted);
         canvas.text([44.0, 51.0 + 15.0 * n as f64], name, style);
     }
     if picture.truth.is_some() {
-        canvas.text([24.0, 132.0], "red plane and triangle: true TX heading and position", style);
+        let mark = "dashed plane and triangle: true TX heading and position";
+        canvas.text([24.0, height - 32.0], mark, style);
     }
     canvas.text([24.0, height - 14.0], picture.caption, TextStyle::new(11.0, Ink::Muted, Anchor::Start));
     canvas.finish()
 }
 
-fn fill(set: Set, theme: Theme) -> Ink {
+/// The colour of a face; `shade` darkens those turned away from the light.
+fn fill(set: Set, theme: Theme, shade: f64) -> Ink {
+    let dimmed = |t: f64| {
+        let Rgb(r, g, b) = viridis(t);
+        let [r, g, b] = [r, g, b].map(|c| (f64::from(c) * shade).round() as u8);
+        Ink::Fixed(Rgb(r, g, b))
+    };
     match set {
         Set::Outside => Ink::None,
-        Set::Pale => Ink::Grid,
+        Set::Pale => Ink::Muted,
         // Dark on white, bright on black: more mass stands out more.
-        Set::Dark(bin) if theme == Theme::Dark => Ink::Fixed(viridis(0.4 + 0.2 * f64::from(bin))),
-        Set::Dark(bin) => Ink::Fixed(viridis(0.75 - 0.22 * f64::from(bin))),
+        Set::Dark(bin) if theme == Theme::Dark => dimmed(0.4 + 0.2 * f64::from(bin)),
+        Set::Dark(bin) => dimmed(0.75 - 0.22 * f64::from(bin)),
     }
 }
 
@@ -141,7 +155,7 @@ fn voxels(canvas: &mut Canvas, view: &View, picture: &PosteriorPicture<'_>) {
     let ([x0, _, y0, _], [dx, dy]) = (picture.support.bounds(), picture.support.spacing());
     let dh = 1.0 / size.headings as f64;
     let theme = canvas.theme();
-    // Seen from small y, small... x to the right: far is large y, then small x, then low heading.
+    // Seen from small y and large x, from above: far is large y, then small x, then low heading.
     for i in (0..size.rows).rev() {
         for j in 0..size.columns {
             for d in 0..size.headings {
@@ -149,14 +163,15 @@ fn voxels(canvas: &mut Canvas, view: &View, picture: &PosteriorPicture<'_>) {
                 if this == Set::Outside {
                     continue;
                 }
-                let (ink, opacity) = (fill(this, theme), if this == Set::Pale { 0.34 } else { 0.95 });
+                let opacity = if this == Set::Pale { 0.07 } else { 1.0 };
                 let (x, y, h) = (x0 + j as f64 * dx, y0 + i as f64 * dy, d as f64 * dh);
-                let edge = Stroke::new(Ink::Background, 0.3).opacity(0.5);
+                let edge = if this == Set::Pale { Ink::None } else { Ink::Background };
+                let edge = Stroke::new(edge, 0.3).opacity(0.5);
                 let hides = |neighbour: Set| neighbour == this || (this == Set::Pale && neighbour != Set::Outside);
                 let mut face = |visible: bool, corners: [[f64; 3]; 4], shade: f64| {
                     if visible {
                         let points = corners.map(|[a, b, c]| view.at(x + a * dx, y + b * dy, h + c * dh));
-                        canvas.polygon(&points, ink, opacity * shade, edge);
+                        canvas.polygon(&points, fill(this, theme, shade), opacity, edge);
                     }
                 };
                 let front = i == 0 || !hides(set(d, i - 1, j));

@@ -45,8 +45,11 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
 
 /// Share of rows whose direct path is free, a bar a condition.
 fn los_share(canvas: &mut Canvas, split: &SplitPicture, outer: [f64; 4]) {
-    let frame =
-        Frame::within(outer, Axis::new("0: no board, 1: board", -0.5, 1.5).step(1.0), Axis::new("LOS share / %", 0.0, 100.0));
+    let frame = Frame::within(
+        outer,
+        Axis::new("0: no board, 1: board", -0.5, 1.5).step(1.0),
+        Axis::new("LOS share / %", 0.0, 100.0),
+    );
     frame.draw(canvas, "LOS share");
     for (n, (condition, (ink, dash, _))) in split.conditions.iter().zip(CONDITIONS).enumerate() {
         if condition.rows > 0 {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use magnetar_dataset::{Record, Recipe};
+use magnetar_dataset::{Recipe, Record};
 
 use crate::corpus::{row_arrivals, row_observation, row_scene};
 use crate::error::ReportError;
@@ -68,7 +68,9 @@ pub(super) fn example(
             let channel = channel_chart(observation, &settings.band, Theme::Page);
             let _ = write!(out, "<div>{channel}{}</div>", delay_svg(&shown, observation, settings));
         }
-        None => out.push_str("<p class=\"caption\">This dataset stores no channel (CSI): no magnitude and no delay profile.</p>"),
+        None => out.push_str(
+            "<p class=\"caption\">This dataset stores no channel (CSI): no magnitude and no delay profile.</p>",
+        ),
     }
     out.push_str("</div></div>");
     Ok(out)

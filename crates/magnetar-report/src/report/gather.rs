@@ -3,13 +3,16 @@
 use std::f64::consts::TAU;
 
 use magnetar_dataset::stats::matching_path;
-use magnetar_dataset::{Record, Recipe};
+use magnetar_dataset::{Recipe, Record};
 use magnetar_scene::wrap;
 
 use crate::chart::Histogram;
 
 /// Most points drawn of a kind in a coverage plan.
 const MAX_POINTS: usize = 2500;
+
+/// Most boards drawn in a coverage plan: lines fill it sooner than points.
+const MAX_BOARDS: usize = 500;
 
 /// Rows of one board condition.
 #[derive(Debug, Clone)]
@@ -99,7 +102,7 @@ impl SplitPicture {
         if self.tx.len() < MAX_POINTS {
             self.tx.push([record.tx.position.x, record.tx.position.y]);
             self.rx.push([record.rx.position.x, record.rx.position.y]);
-            if let Some(board) = &record.board {
+            if let Some(board) = record.board.as_ref().filter(|_| self.boards.len() < MAX_BOARDS) {
                 let (sin, cos) = board.shape.yaw.sin_cos();
                 let (c, half) = (board.shape.center, board.shape.size.x / 2.0);
                 self.boards.push([[c.x - half * cos, c.y - half * sin], [c.x + half * cos, c.y + half * sin]]);

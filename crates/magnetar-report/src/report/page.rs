@@ -65,7 +65,7 @@ fn facts(body: &mut String, dataset: &Dataset, rows: u64) {
         ("recipe hash", manifest.recipe_hash.clone()),
         ("channel stored as", format!("{:?}", manifest.recipe.store.csi).to_lowercase()),
     ];
-    body.push_str("<section><h2>Dataset</h2><dl class=\"facts\">");
+    body.push_str("<section class=\"wide\"><h2>Dataset</h2><dl class=\"facts\">");
     for (name, value) in facts {
         let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
     }
@@ -77,7 +77,7 @@ fn shards(dataset: &Dataset) -> usize {
 }
 
 fn counts(body: &mut String, dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)]) {
-    body.push_str("<section><h2>Splits</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">split</th><th scope=\"col\">rows there</th><th scope=\"col\">rows planned</th><th scope=\"col\">no board</th><th scope=\"col\">board</th><th scope=\"col\">LOS, no board</th><th scope=\"col\">LOS, board</th></tr></thead><tbody>");
+    body.push_str("<section class=\"wide\"><h2>Splits</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">split</th><th scope=\"col\">rows there</th><th scope=\"col\">rows planned</th><th scope=\"col\">no board</th><th scope=\"col\">board</th><th scope=\"col\">LOS, no board</th><th scope=\"col\">LOS, board</th></tr></thead><tbody>");
     for (split, _) in splits {
         let share = |n: usize| {
             let c = &split.conditions[n];

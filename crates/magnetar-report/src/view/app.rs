@@ -238,10 +238,12 @@ fn lobe(pattern: &AntennaPattern) -> Value {
 /// A word no other page can guess: the only script that runs carries it.
 fn nonce() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
-    (0..2).map(|n| {
-        // Every RandomState is seeded from the system's randomness.
-        let mut hasher = RandomState::new().build_hasher();
-        hasher.write_u64(n);
-        format!("{:016x}", hasher.finish())
-    }).collect()
+    (0..2)
+        .map(|n| {
+            // Every RandomState is seeded from the system's randomness.
+            let mut hasher = RandomState::new().build_hasher();
+            hasher.write_u64(n);
+            format!("{:016x}", hasher.finish())
+        })
+        .collect()
 }

@@ -16,7 +16,7 @@ use crate::svg::Canvas;
 use crate::twin::Twin;
 
 /// Width of the plan, in units of its SVG.
-const PLAN_WIDTH: f64 = 520.0;
+const PLAN_WIDTH: f64 = 440.0;
 
 /// A link to be shown.
 pub(crate) struct Shown<'a> {
@@ -49,7 +49,9 @@ pub(super) fn picture(
             result.channel_svg = Some(channel_chart(observation, &settings.band, Theme::Page));
             result.delay_svg = Some(delay_svg(link, observation, settings));
         }
-        None => result.notes.push("This dataset stores no channel (CSI): magnitude and delay profile are not shown.".into()),
+        None => {
+            result.notes.push("This dataset stores no channel (CSI): magnitude and delay profile are not shown.".into())
+        }
     }
     result.arrivals = link
         .found

@@ -19,7 +19,8 @@ impl Rows {
     /// Over an open dataset.
     #[must_use]
     pub fn new(dataset: Dataset) -> Self {
-        let splits = dataset.manifest().splits.iter().map(|(name, split)| (name.clone(), split.present_rows())).collect();
+        let splits =
+            dataset.manifest().splits.iter().map(|(name, split)| (name.clone(), split.present_rows())).collect();
         Self { dataset, splits, start: None }
     }
 

@@ -15,6 +15,7 @@ mod pattern;
 mod plot;
 mod posterior;
 mod recipe;
+mod report;
 mod scene;
 mod scene_from_map;
 mod stats;
@@ -60,6 +61,8 @@ pub enum Command {
     Plot(plot::Args),
     /// Show or check a recipe.
     Recipe(recipe::Args),
+    /// Write one self-contained page about a dataset.
+    Report(report::Args),
     /// List, show and check scenes.
     Scene(scene::Args),
     /// Estimate the arrivals in observations.
@@ -95,6 +98,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Pattern(args) => pattern::run(&args),
         Command::Plot(args) => plot::run(&args),
         Command::Recipe(args) => recipe::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Scene(args) => scene::run(&args),
         Command::Estimate(args) => estimate::run(&args),
         Command::Stats(args) => stats::run(&args),
