@@ -7,6 +7,7 @@ mod devices;
 mod estimate;
 mod from_map;
 mod observe;
+mod pictures;
 mod scene_files;
 mod trace;
 mod validate;

@@ -1,7 +1,7 @@
 "use strict";
 // The room in 3D on a plain canvas: an orbiting camera, far faces painted first.
 
-const camera = { turn: -2.2, tilt: 0.55, zoom: 1 };
+const camera = { turn: 0.75, tilt: 0.5, zoom: 1 };
 const LOBE_M = 0.75; // radius of a lobe's peak
 
 function project(width, height) {

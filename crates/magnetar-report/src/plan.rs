@@ -140,7 +140,7 @@ pub fn plan_legend(canvas: &mut Canvas, [x, y]: [f64; 2], width: f64, plan: &Pla
     if !plan.boxes.is_empty() && keys.iter().all(|key| key.name != "board") {
         keys.push(Key { ink: Ink::Board, dash: "", name: "board" });
     }
-    let power = ["0 dB (strongest path)", "\u{2212}15 dB", "\u{2212}35 dB"];
+    let power = ["0 dB (strongest)", "\u{2212}15 dB", "\u{2212}35 dB"];
     if colour == PathColour::Power && !plan.paths.is_empty() {
         for (db, name) in [0.0, -15.0, -35.0].into_iter().zip(power) {
             keys.push(Key { ink: power_ink(db), dash: "", name });

@@ -41,7 +41,7 @@ fn key(canvas: &mut Canvas, [x, y]: [f64; 2], picture: &PosteriorPicture<'_>) {
     let mut entry = |canvas: &mut Canvas, mark: Marker, name: &str| {
         marker(canvas, [at + 8.0, y - 4.0], mark, 5.5);
         canvas.text([at + 19.0, y], name, style);
-        at += 34.0 + 6.4 * name.chars().count() as f64;
+        at += 30.0 + 5.8 * name.chars().count() as f64;
     };
     if picture.truth.is_some() {
         entry(canvas, Marker::Tx, "true TX");

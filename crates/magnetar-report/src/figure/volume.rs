@@ -6,6 +6,9 @@ use crate::palette::{Ink, Theme};
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 use crate::ticks::{every, labels, nice};
 
+/// Opacity of a face of the 90 % set.
+const PALE: f64 = 0.07;
+
 /// Which HPD set a voxel belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Set {
@@ -71,7 +74,11 @@ pub fn volume_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     ];
     for (n, name) in names.into_iter().enumerate() {
         let set = if n == 0 { Set::Pale } else { Set::Dark(n as u8 - 1) };
-        canvas.rect([24.0, 40.0 + 15.0 * n as f64, 14.0, 13.0], fill(set, theme, 1.0), Ink::Muted);
+        let (left, top) = (24.0, 40.0 + 15.0 * n as f64);
+        let corners = [[left, top], [left + 14.0, top], [left + 14.0, top + 13.0], [left, top + 13.0]];
+        // The pale set is seen through several faces.
+        let opacity = if n == 0 { 2.5 * PALE } else { 1.0 };
+        canvas.polygon(&corners, fill(set, theme, 1.0), opacity, Stroke::new(Ink::Muted, 0.8));
         canvas.text([44.0, 51.0 + 15.0 * n as f64], name, style);
     }
     if picture.truth.is_some() {
@@ -163,7 +170,7 @@ fn voxels(canvas: &mut Canvas, view: &View, picture: &PosteriorPicture<'_>) {
                 if this == Set::Outside {
                     continue;
                 }
-                let opacity = if this == Set::Pale { 0.07 } else { 1.0 };
+                let opacity = if this == Set::Pale { PALE } else { 1.0 };
                 let (x, y, h) = (x0 + j as f64 * dx, y0 + i as f64 * dy, d as f64 * dh);
                 let edge = if this == Set::Pale { Ink::None } else { Ink::Background };
                 let edge = Stroke::new(edge, 0.3).opacity(0.5);

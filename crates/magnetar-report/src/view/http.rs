@@ -1,7 +1,7 @@
 //! Just enough HTTP/1.1 for one page: every request is bounded in size and time, every connection carries one.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 /// Most bytes of a request's head.
@@ -81,7 +81,10 @@ pub fn read_request(stream: &mut TcpStream) -> Result<Request, RequestError> {
         }
         read_some(stream, &mut buffer, end)?;
     };
-    let mut request = parse_head(&buffer[..head_len.min(MAX_HEAD_BYTES)])?;
+    if head_len > MAX_HEAD_BYTES {
+        return Err(refused(431, "the request's head is too large"));
+    }
+    let mut request = parse_head(&buffer[..head_len])?;
     let length = content_length(&buffer[..head_len])?;
     let needed = head_len + 4 + length;
     while buffer.len() < needed {
@@ -185,6 +188,18 @@ pub fn write_response(stream: &mut TcpStream, response: &Response, policy: &str)
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(&response.body);
     let _ = stream.flush();
+}
+
+/// Reads on for a moment what a refused peer still sends: closing at once could take the answer away from it.
+pub fn drain(stream: &mut TcpStream) {
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
+    let mut chunk = [0; 8192];
+    for _ in 0..2 * MAX_BODY_BYTES / chunk.len() {
+        if !matches!(stream.read(&mut chunk), Ok(n) if n > 0) {
+            break;
+        }
+    }
 }
 
 #[cfg(test)]

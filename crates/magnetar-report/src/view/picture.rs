@@ -124,7 +124,7 @@ pub(crate) fn plan_svg(link: &Shown<'_>, colour: PathColour) -> (String, PlanFra
     let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
     let plan = Plan { room: &link.scene.room, boxes: &boxes, tx: Some(*link.tx), rx: &[*link.rx], paths: &planned };
     let height = plan_height(&link.scene.room, PLAN_WIDTH);
-    let mut canvas = Canvas::new(PLAN_WIDTH, height + 44.0, Theme::Page, "Plan of the room with TX, RX and paths");
+    let mut canvas = Canvas::new(PLAN_WIDTH, height + 58.0, Theme::Page, "Plan of the room with TX, RX and paths");
     let frame = plan_frame([0.0, 0.0, PLAN_WIDTH, height], &link.scene.room);
     draw_plan(&mut canvas, &frame, &plan, "", colour);
     plan_legend(&mut canvas, [16.0, height + 12.0], PLAN_WIDTH - 24.0, &plan, colour);
@@ -132,7 +132,7 @@ pub(crate) fn plan_svg(link: &Shown<'_>, colour: PathColour) -> (String, PlanFra
         area: frame.area,
         x_m: [frame.x.min, frame.x.max],
         y_m: [frame.y.min, frame.y.max],
-        size: [PLAN_WIDTH, height + 44.0],
+        size: [PLAN_WIDTH, height + 58.0],
     };
     (canvas.finish(), frame)
 }

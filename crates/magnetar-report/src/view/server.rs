@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::app::App;
-use super::http::{Request, RequestError, Response, read_request, write_response};
+use super::http::{Request, RequestError, Response, drain, read_request, write_response};
 use crate::error::ReportError;
 
 /// Most connections served at a time; more are turned away.
@@ -75,12 +75,17 @@ impl Drop for Place {
 }
 
 fn serve(stream: &mut TcpStream, app: &App, port: u16) {
-    let response = match read_request(stream) {
-        Ok(request) => check(&request, port).unwrap_or_else(|| app.answer(&request)),
-        Err(RequestError::Refused(response)) => response,
-        Err(RequestError::Gone) => return,
-    };
-    write_response(stream, &response, &app.policy());
+    match read_request(stream) {
+        Ok(request) => {
+            let response = check(&request, port).unwrap_or_else(|| app.answer(&request));
+            write_response(stream, &response, &app.policy());
+        }
+        Err(RequestError::Refused(response)) => {
+            write_response(stream, &response, &app.policy());
+            drain(stream);
+        }
+        Err(RequestError::Gone) => {}
+    }
 }
 
 /// Refuses what does not come from our own page: a foreign Host (DNS rebinding) or Origin (another site's script).
