@@ -47,7 +47,7 @@ impl Twin {
     /// If the recipe names a pattern or material that is not there.
     pub fn of_recipe(recipe: &Recipe) -> Result<Self, ReportError> {
         let parameters = TwinFile::shipped()?.parameters;
-        let model = TwinModel::from_recipe(recipe).map_err(magnetar_dataset::Error::from)?;
+        let model = TwinModel::from_recipe(recipe)?;
         let scorer = TwinScorer::new(model, parameters)?;
         Ok(Self { parameters, recipe: Some(scorer), last: Mutex::new(None) })
     }
