@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod cli;
+mod dataset;
 mod devices;
 mod estimate;
 mod from_map;

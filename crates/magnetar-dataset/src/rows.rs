@@ -13,7 +13,7 @@ use half::f16;
 
 use crate::recipe::Csi;
 use crate::record::{Record, surface_name};
-use crate::schema::{RIPPLE_LEN, Shape, board_fields, material_fields, path_fields, pose_fields, rf_fields};
+use crate::schema::{RIPPLE_LEN, Shape, board_fields, csi_item, material_fields, path_fields, pose_fields, rf_fields};
 
 const BOARD_NUMBERS: usize = 7;
 const POSE_NUMBERS: usize = 4;
@@ -211,10 +211,10 @@ impl Rows {
         let csi_len = i32::try_from(self.shape.csi_len()).unwrap_or(i32::MAX);
         match self.shape.csi {
             Csi::None => {}
-            Csi::F32 => columns.push(fixed(DataType::Float32, csi_len, Arc::new(Float32Array::from(self.csi)))?),
+            Csi::F32 => columns.push(tensor(DataType::Float32, csi_len, Arc::new(Float32Array::from(self.csi)))?),
             Csi::F16 => {
                 let halves: Float16Array = self.csi.iter().map(|x| f16::from_f32(*x)).collect::<Vec<_>>().into();
-                columns.push(fixed(DataType::Float16, csi_len, Arc::new(halves))?);
+                columns.push(tensor(DataType::Float16, csi_len, Arc::new(halves))?);
             }
         }
         debug_assert!(columns.iter().all(|column| column.len() == rows));
@@ -238,4 +238,8 @@ fn structs(fields: Fields, columns: Vec<ArrayRef>, nulls: Option<NullBuffer>) ->
 
 fn fixed(item: DataType, length: i32, values: ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(Arc::new(FixedSizeListArray::try_new(Arc::new(Field::new("item", item, false)), length, values, None)?))
+}
+
+fn tensor(item: DataType, length: i32, values: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    Ok(Arc::new(FixedSizeListArray::try_new(csi_item(item), length, values, None)?))
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Fields, Schema};
-use arrow_schema::extension::FixedShapeTensor;
 
 use magnetar_signal::MAX_RIPPLE_TERMS;
 
@@ -12,6 +11,10 @@ use crate::recipe::Csi;
 
 /// Version of the columns; it changes when a column does.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// Arrow's keys of an extension type in a field's metadata.
+const EXTENSION_TYPE_NAME_KEY: &str = "ARROW:extension:name";
+const EXTENSION_TYPE_METADATA_KEY: &str = "ARROW:extension:metadata";
 
 /// What decides the columns' types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,19 +92,28 @@ impl Shape {
             Csi::F16 => DataType::Float16,
             Csi::None => return None,
         };
-        let names = Some(["bin", "channel", "re_im"].map(str::to_owned).to_vec());
-        let tensor = FixedShapeTensor::try_new(item.clone(), [self.bins, 2, 2], names, None).ok()?;
         let length = i32::try_from(self.csi_len()).ok()?;
-        let storage = DataType::FixedSizeList(Arc::new(Field::new("item", item, false)), length);
-        let field = field(
+        let storage = DataType::FixedSizeList(csi_item(item), length);
+        let mut field = field(
             "csi",
             storage,
-            "noise standard deviations per component times sqrt(2)",
+            "1 (noise has unit variance)",
             "",
             "observation [bin, channel, (re, im)], noise of unit variance per bin and channel",
         );
-        Some(field.with_extension_type(tensor))
+        // By hand, because arrow-rs has its own tensor type over lists of non-null items only, and pyarrow over lists
+        // of nullable ones only.
+        let metadata = field.metadata_mut();
+        metadata.insert(EXTENSION_TYPE_NAME_KEY, "arrow.fixed_shape_tensor");
+        let shape = format!("{{\"shape\":[{},2,2],\"dim_names\":[\"bin\",\"channel\",\"re_im\"]}}", self.bins);
+        metadata.insert(EXTENSION_TYPE_METADATA_KEY, shape);
+        Some(field)
     }
+}
+
+/// The item of the observation. Nullable, though never null: readers know the tensor type only over such a list.
+pub(crate) fn csi_item(item: DataType) -> Arc<Field> {
+    Arc::new(Field::new("item", item, true))
 }
 
 /// A field that says its unit, its frame and what it is.

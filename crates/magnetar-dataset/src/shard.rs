@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 use crate::manifest::{Manifest, ShardInfo};
-use crate::recipe::{Compression, hex};
+use crate::recipe::{self, Compression, hex};
 use crate::schema::SCHEMA_VERSION;
 
 /// Prefix of our keys in Parquet's key-value metadata.
@@ -63,6 +63,10 @@ fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterPropert
             Codec::ZSTD(ZstdLevel::try_new(store.compression_level).map_err(|e| Error::Request(e.to_string()))?)
         }
     };
+    let floats = match store.encoding {
+        recipe::Encoding::ByteStreamSplit => Encoding::BYTE_STREAM_SPLIT,
+        recipe::Encoding::Plain => Encoding::PLAIN,
+    };
     let metadata = key_values(manifest, plan)?.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -79,7 +83,7 @@ fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterPropert
             Type::FLOAT | Type::DOUBLE | Type::FIXED_LEN_BYTE_ARRAY => {
                 properties = properties
                     .set_column_dictionary_enabled(path.clone(), false)
-                    .set_column_encoding(path.clone(), Encoding::BYTE_STREAM_SPLIT);
+                    .set_column_encoding(path.clone(), floats);
             }
             Type::INT32 | Type::INT64 => {
                 properties = properties

@@ -227,7 +227,7 @@ fn statistics_of_a_small_corpus_are_sane() {
     assert_eq!(summary.no_board.los_share, 1.0);
     assert!((0.5..0.85).contains(&summary.board.los_share), "{}", summary.board.los_share);
     assert!(summary.board.regions.iter().all(|n| *n > 20), "{:?}", summary.board.regions);
-    assert!(summary.all.arrivals[2] > 380, "{:?}", summary.all.arrivals);
+    assert!(summary.all.arrivals[2] > 300, "{:?}", summary.all.arrivals);
     assert!(summary.all.matched_share > 0.9, "{}", summary.all.matched_share);
     // The residual inter-channel phase error has 5 degrees rms: a median of about 3.4 without interference.
     assert!((2.0..8.0).contains(&summary.no_board.phase_error_deg.unwrap().p50));

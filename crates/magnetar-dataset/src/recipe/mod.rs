@@ -176,6 +176,8 @@ section! {
         csi: Csi,
         /// Rows of a Parquet file.
         shard_rows: u32,
+        /// Parquet encoding of floating-point columns.
+        encoding: Encoding,
         /// Parquet compression.
         compression: Compression,
         /// zstd level.
@@ -221,6 +223,16 @@ pub enum Csi {
     F16,
     /// Not at all.
     None,
+}
+
+/// Parquet encoding of floating-point columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encoding {
+    /// The bytes of all values by significance: exponents, which are alike, lie together and compress.
+    ByteStreamSplit,
+    /// One value after another.
+    Plain,
 }
 
 /// Parquet compression.

@@ -143,6 +143,12 @@ pub static KEYS: &[Key] = &[
     ours("board.attempts_max", Integer(1, 1_000_000), "", "draws tried for a sample before it is an error"),
     ours("store.csi", Choice(&["f32", "f16", "none"]), "", "how the observation is stored; not part of the hash"),
     ours("store.shard_rows", Integer(1, 1_000_000), "rows", "rows of a Parquet file; not part of the hash"),
+    ours(
+        "store.encoding",
+        Choice(&["byte_stream_split", "plain"]),
+        "",
+        "Parquet encoding of floating-point columns; not part of the hash",
+    ),
     ours("store.compression", Choice(&["zstd", "none"]), "", "Parquet compression; not part of the hash"),
     ours("store.compression_level", Integer(1, 22), "", "zstd level; not part of the hash"),
     ours("splits.fusion.translation_min_m", Float(0.0, 100.0), "m", "the test split's (the paper does not say)"),

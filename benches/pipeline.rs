@@ -1,0 +1,131 @@
+//! The whole pipeline, from recipe to Parquet on disk: `cargo bench -p magnetar --bench pipeline`.
+//!
+//! Rows per second with one and two threads taking turns, where the time of a row goes, and what other ways of storing
+//! cost. `python/bench_sionna.py` compares with Sionna RT.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
+
+mod harness;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use harness::{Contestant, compare, human};
+use magnetar_dataset::{Generator, Job, Plan, Recipe, Slice, Summary};
+
+const ROWS: u64 = 4000;
+
+fn recipe(sets: &[&str]) -> Arc<Recipe> {
+    let mut all = vec!["store.shard_rows=500".to_owned()];
+    all.extend(sets.iter().map(|set| (*set).to_owned()));
+    Arc::new(Recipe::load("paper", &all).unwrap())
+}
+
+/// Makes the first rows of the training split on disk.
+fn generate(recipe: &Arc<Recipe>, threads: usize) -> Summary {
+    let folder = tempfile::tempdir_in(target()).unwrap();
+    let job = Job {
+        recipe: Arc::clone(recipe),
+        seed: 1,
+        out: folder.path().to_owned(),
+        splits: vec!["train".into()],
+        limit: Some(ROWS),
+        slice: Slice::All,
+        threads,
+    };
+    Plan::new(job).unwrap().run(&|_| {}).unwrap()
+}
+
+/// A folder on a real disk: temporary ones may be in memory.
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+fn main() {
+    threads();
+    stages();
+    storage();
+}
+
+fn threads() {
+    let recipe = recipe(&[]);
+    let rows = ROWS as f64;
+    let mut contestants = [
+        Contestant::new("1 thread", rows, || {
+            generate(&recipe, 1);
+        }),
+        Contestant::new("2 threads", rows, || {
+            generate(&recipe, 2);
+        }),
+    ];
+    let seconds = compare(&mut contestants, 7);
+    println!("draw, trace, synthesise, noise, SRE, Parquet on disk; CSI in f32");
+    for (contestant, s) in contestants.iter().zip(&seconds) {
+        println!("  {:<10} {:>8.0} rows/s", contestant.name, 1.0 / s);
+    }
+    println!("  two threads over one: {:.2}", seconds[0] / seconds[1]);
+}
+
+/// Time of each stage of a row, one thread, in memory; the rest is encoding and writing.
+fn stages() {
+    let recipe = recipe(&[]);
+    let generator = Generator::new(&recipe, 1, "train").unwrap();
+    let mut rows = generator.rows();
+    let mut record = rows.row(0).unwrap();
+    let mut spent = [0.0; 4];
+    for index in 0..ROWS {
+        let mut last = Instant::now();
+        let mut lap = |stage: usize| {
+            let now = Instant::now();
+            spent[stage] += (now - last).as_secs_f64();
+            last = now;
+        };
+        rows.draw(index, &mut record).unwrap();
+        lap(0);
+        rows.trace(&mut record).unwrap();
+        lap(1);
+        rows.synthesise(&mut record);
+        lap(2);
+        rows.estimate(&mut record).unwrap();
+        lap(3);
+    }
+    let started = Instant::now();
+    generate(&recipe, 1);
+    let whole = started.elapsed().as_secs_f64();
+    let rest = (whole - spent.iter().sum::<f64>()).max(0.0);
+    println!("\nwhere a row's time goes (one thread)");
+    let names = ["draw", "trace, antennas", "synthesis, RF chain, noise", "SRE", "columns, Parquet, hash, disk"];
+    for (name, seconds) in names.iter().zip(spent.into_iter().chain([rest])) {
+        println!("  {name:<30} {:>10} {:>5.1} %", human(seconds / ROWS as f64), 100.0 * seconds / whole);
+    }
+}
+
+fn storage() {
+    println!("\nways to store (bytes a row; time of a row against the default, taking turns)");
+    let ways: [(&str, &[&str]); 8] = [
+        ("f32, split, zstd 1 (default)", &[]),
+        ("f32, split, zstd 3", &["store.compression_level=3"]),
+        ("f32, split, zstd 9", &["store.compression_level=9"]),
+        ("f32, plain, zstd 1", &["store.encoding=plain"]),
+        ("f32, split, none", &["store.compression=none"]),
+        ("f32, plain, none", &["store.encoding=plain", "store.compression=none"]),
+        ("f16, split, zstd 1", &["store.csi=f16"]),
+        ("no CSI, split, zstd 1", &["store.csi=none"]),
+    ];
+    let recipes: Vec<_> = ways.iter().map(|(_, sets)| recipe(sets)).collect();
+    let bytes: Vec<u64> = recipes.iter().map(|recipe| generate(recipe, 1).bytes).collect();
+    let mut contestants: Vec<_> = ways
+        .iter()
+        .zip(&recipes)
+        .map(|((name, _), recipe)| {
+            Contestant::new(name, ROWS as f64, || {
+                generate(recipe, 1);
+            })
+        })
+        .collect();
+    let seconds = compare(&mut contestants, 3);
+    for ((name, _), (bytes, s)) in ways.iter().zip(bytes.into_iter().zip(&seconds)) {
+        println!("  {name:<30} {:>6.0} bytes {:>10} {:>6.2}", bytes as f64 / ROWS as f64, human(*s), s / seconds[0]);
+    }
+}
