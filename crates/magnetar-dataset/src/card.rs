@@ -23,6 +23,9 @@ fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
         writeln!(text, "  - split: {name}\n    path: {name}/*.parquet")?;
     }
     writeln!(text, "---\n\n# magnetar dataset: {}\n\n{}\n", recipe.name, recipe.description)?;
+    if let Some(stand_in) = &manifest.stand_in {
+        writeln!(text, "> **{stand_in}.** Nothing in it was measured.\n")?;
+    }
     writeln!(
         text,
         "Simulated data. Made by magnetar {} (backend {}, schema {}) from seed {} and the recipe in `manifest.json`\n\

@@ -270,6 +270,6 @@ impl Shape {
     /// The shape a recipe asks for.
     #[must_use]
     pub fn of(recipe: &Recipe) -> Self {
-        Self { bins: recipe.band.bins, keep: recipe.sre.keep, csi: recipe.store.csi }
+        Self { bins: recipe.band.bins, keep: recipe.sre.keep, csi: recipe.store.csi, replay: recipe.replay.is_some() }
     }
 }

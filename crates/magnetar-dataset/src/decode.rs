@@ -12,6 +12,7 @@ use num_complex::{Complex32, Complex64};
 use crate::draw::Board;
 use crate::placement::Region;
 use crate::record::{Arrival, Materials, Record, RecordPath, surface_from_name};
+use crate::replay::{Protocol, Replayed};
 use crate::schema::RIPPLE_LEN;
 
 /// Reads the rows of a batch whose schema was checked.
@@ -44,6 +45,41 @@ struct Decoder<'a> {
     arrivals: [&'a [f64]; 5],
     valid: &'a arrow::array::BooleanArray,
     keep: usize,
+    replay: Option<ReplayColumns<'a>>,
+}
+
+struct ReplayColumns<'a> {
+    protocol: &'a StringArray,
+    placement: &'a StringArray,
+    site: &'a [u32],
+    command: &'a [f64],
+}
+
+impl<'a> ReplayColumns<'a> {
+    fn new(batch: &'a RecordBatch) -> Result<Option<Self>, String> {
+        if batch.column_by_name("protocol").is_none() {
+            return Ok(None);
+        }
+        let text = |name: &str| -> Result<&'a StringArray, String> {
+            column(batch, name)?.as_string_opt::<i32>().ok_or_else(|| format!("column {name} is not text"))
+        };
+        Ok(Some(Self {
+            protocol: text("protocol")?,
+            placement: text("placement")?,
+            site: primitive::<UInt32Type>(column(batch, "site")?)?,
+            command: primitive::<Float64Type>(column(batch, "command")?)?,
+        }))
+    }
+
+    fn row(&self, row: usize) -> Result<Replayed, String> {
+        let label = self.protocol.value(row);
+        Ok(Replayed {
+            protocol: Protocol::from_label(label).ok_or_else(|| format!("protocol {label:?} is unknown"))?,
+            placement: self.placement.value(row).into(),
+            site: self.site[row],
+            command: self.command[row],
+        })
+    }
 }
 
 type Floats<'a, const N: usize> = [&'a [f64]; N];
@@ -121,6 +157,7 @@ impl<'a> Decoder<'a> {
             },
             keep: usize::try_from(valid.value_length()).unwrap_or(0),
             valid: fixed_values(valid)?.as_boolean_opt().ok_or("column valid is not boolean")?,
+            replay: ReplayColumns::new(batch)?,
         })
     }
 
@@ -165,6 +202,7 @@ impl<'a> Decoder<'a> {
             los: self.los.value(row),
             paths: self.paths(row).map_err(|e| at(&e))?,
             arrivals: self.arrivals(row),
+            replayed: self.replay.as_ref().map(|replay| replay.row(row)).transpose().map_err(|e| at(&e))?,
             csi: csi(self.batch, row)?,
         })
     }

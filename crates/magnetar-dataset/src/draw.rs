@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::placement::{self, Region};
 use crate::recipe::{Recipe, RecipeError, Split};
+use crate::replay::Replayed;
 use crate::stream::{Purpose, Streams, choose, uniform};
 
 /// A board and the link-relative region it was drawn in.
@@ -32,6 +33,8 @@ pub struct Layout {
     pub tx: Pose,
     /// RX poses, one for each view, global frame.
     pub rx: Vec<Pose>,
+    /// What was commanded, if this is a replay.
+    pub replayed: Option<Replayed>,
 }
 
 /// A constraint that could not be met.
@@ -96,19 +99,22 @@ impl Drawer {
     /// # Errors
     /// If the recipe's constraints cannot be met within its bound of draws.
     pub fn layout(&self, set: u64) -> Result<Layout, DrawError> {
+        if let (Some(plan), false) = (&self.recipe.replay, self.split.protocol.is_random()) {
+            return self.replayed(plan, set);
+        }
         let room = self.room(set);
         let assignment = choose(&mut self.streams.rng(Purpose::Materials, set), self.split.materials.len());
         let mut positions = self.streams.rng(Purpose::Positions, set);
         let mut attempts = 0;
         if !self.split.has_board(set) {
             let (tx, rx) = self.devices(set, &room, &mut positions, &mut attempts)?;
-            return Ok(Layout { room, assignment, board: None, tx, rx });
+            return Ok(Layout { room, assignment, board: None, tx, rx, replayed: None });
         }
         let mut placer = placement::Placer::new(&self.recipe, &self.streams, set);
         loop {
             let (tx, rx) = self.devices(set, &room, &mut positions, &mut attempts)?;
             if let Some(board) = placer.place(&room, &tx, &rx) {
-                return Ok(Layout { room, assignment, board: Some(board), tx, rx });
+                return Ok(Layout { room, assignment, board: Some(board), tx, rx, replayed: None });
             }
             if placer.attempts() >= self.recipe.board.attempts_max {
                 let (constraint, keys) = placer.hardest();
@@ -119,7 +125,7 @@ impl Drawer {
 
     /// Scale s and aspect a act about the nominal room's planar centre (x by s sqrt(a), y by s / sqrt(a)), then the
     /// room is translated; the floor stays where it is.
-    fn room(&self, set: u64) -> Room {
+    pub(crate) fn room(&self, set: u64) -> Room {
         let (nominal, mut rng) = (&self.recipe.room, self.streams.rng(Purpose::Room, set));
         let scale = 1.0 + uniform(&mut rng, -nominal.planar_scale_max, nominal.planar_scale_max);
         let aspect = 1.0 + uniform(&mut rng, -nominal.aspect_ratio_max, nominal.aspect_ratio_max);
@@ -176,7 +182,7 @@ impl Drawer {
         Ok((tx, rx))
     }
 
-    fn error(&self, set: u64, constraint: String, attempts: u32, keys: String) -> DrawError {
+    pub(crate) fn error(&self, set: u64, constraint: String, attempts: u32, keys: String) -> DrawError {
         DrawError { split: self.name.clone(), set, constraint, attempts, keys }
     }
 }

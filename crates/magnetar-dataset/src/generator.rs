@@ -232,6 +232,7 @@ impl RowGenerator<'_> {
         record.board = layout.board;
         record.tx = layout.tx;
         record.rx = layout.rx[usize::try_from(view).unwrap_or(0)];
+        record.replayed.clone_from(&layout.replayed);
         record.tx_power_offset_db =
             recipe.link.draw_tx_power_offset_db(&mut drawer.streams().rng(Purpose::Link, index));
         record.rf_chain = recipe.rf_chain.draw(&mut drawer.streams().rng(Purpose::RfChain, index));
@@ -344,6 +345,7 @@ fn blank(generator: &Generator) -> Record {
         los: false,
         paths: Vec::with_capacity(16),
         arrivals: Vec::new(),
+        replayed: None,
         csi: None,
     }
 }

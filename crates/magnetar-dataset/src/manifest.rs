@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::recipe::{Recipe, differences, is_split_name};
+use crate::replay::STAND_IN;
 use crate::schema::{SCHEMA_VERSION, Shape};
 
 /// Name of the manifest in a dataset's folder.
@@ -64,6 +65,9 @@ pub struct Manifest {
     pub schema_version: u32,
     /// What made the rows: `cpu`.
     pub backend: String,
+    /// What the rows stand for, if they are simulated stand-ins for measurements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<String>,
     /// The recipe's hash.
     pub recipe_hash: String,
     /// The seed.
@@ -103,6 +107,7 @@ impl Manifest {
             version: env!("CARGO_PKG_VERSION").into(),
             schema_version: SCHEMA_VERSION,
             backend: BACKEND.into(),
+            stand_in: recipe.replay.is_some().then(|| STAND_IN.into()),
             recipe_hash: recipe.hash(),
             seed,
             recipe: recipe.clone(),
@@ -146,6 +151,9 @@ impl Manifest {
         }
         let json = serde_json::to_string(&self.recipe).map_err(|e| Error::invalid(path, e.to_string()))?;
         Recipe::from_json(&json, &path.display().to_string())?;
+        if self.stand_in.as_deref() != self.recipe.replay.is_some().then_some(STAND_IN) {
+            return fail("stand_in does not belong to the recipe: the manifest was edited".into());
+        }
         if self.recipe.hash() != self.recipe_hash {
             return fail("recipe_hash does not belong to the recipe beside it: the manifest was edited".into());
         }

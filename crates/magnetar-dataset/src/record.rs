@@ -8,6 +8,7 @@ use magnetar_trace::{PathKind, Surface};
 use num_complex::{Complex32, Complex64};
 
 use crate::draw::Board;
+use crate::replay::Replayed;
 
 /// Materials of a sample's surfaces, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +103,8 @@ pub struct Record {
     pub paths: Vec<RecordPath>,
     /// K estimated arrivals, strongest first.
     pub arrivals: Vec<Arrival>,
+    /// What was commanded, if the row replays a measurement campaign.
+    pub replayed: Option<Replayed>,
     /// The observation as `[bins][2]`, channel last, if it was stored and asked for.
     pub csi: Option<Vec<Complex32>>,
 }

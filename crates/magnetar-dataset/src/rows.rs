@@ -47,6 +47,10 @@ pub(crate) struct Rows {
     path_numbers: [Vec<f64>; PATH_NUMBERS],
     arrivals: [Vec<f64>; ARRIVAL_NUMBERS],
     valid: Vec<bool>,
+    protocol: Vec<&'static str>,
+    placement: Vec<Arc<str>>,
+    site: Vec<u32>,
+    command: Vec<f64>,
     csi: Vec<f32>,
 }
 
@@ -78,6 +82,10 @@ impl Rows {
             path_numbers: Default::default(),
             arrivals: Default::default(),
             valid: Vec::with_capacity(capacity * shape.keep),
+            protocol: Vec::new(),
+            placement: Vec::new(),
+            site: Vec::new(),
+            command: Vec::new(),
             csi: Vec::with_capacity(csi),
         }
     }
@@ -115,6 +123,12 @@ impl Rows {
         self.los.push(record.los);
         self.push_paths(record);
         self.push_arrivals(record);
+        if let (true, Some(replayed)) = (self.shape.replay, &record.replayed) {
+            self.protocol.push(replayed.protocol.label());
+            self.placement.push(Arc::clone(&replayed.placement));
+            self.site.push(replayed.site);
+            self.command.push(replayed.command);
+        }
         if self.shape.csi != Csi::None {
             self.csi.extend_from_slice(bytemuck::cast_slice(record.csi.as_deref().unwrap_or_default()));
         }
@@ -208,6 +222,12 @@ impl Rows {
             columns.push(fixed(DataType::Float64, keep, floats(numbers))?);
         }
         columns.push(fixed(DataType::Boolean, keep, Arc::new(BooleanArray::from(self.valid)))?);
+        if self.shape.replay {
+            columns.push(Arc::new(StringArray::from_iter_values(self.protocol)));
+            columns.push(Arc::new(StringArray::from_iter_values(self.placement)));
+            columns.push(Arc::new(UInt32Array::from(self.site)));
+            columns.push(floats(self.command));
+        }
         let csi_len = i32::try_from(self.shape.csi_len()).unwrap_or(i32::MAX);
         match self.shape.csi {
             Csi::None => {}

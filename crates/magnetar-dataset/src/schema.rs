@@ -25,6 +25,8 @@ pub struct Shape {
     pub keep: usize,
     /// How observations are stored.
     pub csi: Csi,
+    /// Whether rows replay a measurement campaign.
+    pub replay: bool,
 }
 
 impl Shape {
@@ -79,6 +81,9 @@ impl Shape {
             ),
             field("valid", per_arrival(DataType::Boolean), "", "", "whether there is an arrival of this rank"),
         ];
+        if self.replay {
+            fields.extend(replay_fields());
+        }
         if let Some(csi) = self.csi_field() {
             fields.push(csi);
         }
@@ -176,6 +181,16 @@ pub(crate) fn rf_fields() -> Fields {
         ripple("gain_ripple_db", "dB", "cosine coefficients of the gain ripple, [channel, term]"),
         ripple("phase_ripple", "rad", "cosine coefficients of the phase ripple, [channel, term]"),
     ])
+}
+
+fn replay_fields() -> [Field; 4] {
+    let text = |name, what| field(name, DataType::Utf8, "name", "", what);
+    [
+        text("protocol", "measurement protocol that is replayed (simulated stand-in): full-rotation or track"),
+        text("placement", "board placement: none, or its name"),
+        field("site", DataType::UInt32, "site", "", "number of the RX site within its protocol"),
+        field("command", DataType::Float64, "rad", "global", "commanded RX heading, in [0, 2 pi)"),
+    ]
 }
 
 pub(crate) fn path_fields() -> Fields {

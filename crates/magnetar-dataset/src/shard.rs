@@ -39,6 +39,7 @@ pub(crate) struct ShardPlan<'a> {
 /// Our key-value metadata of a shard, in a fixed order.
 pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Vec<(String, String)>, Error> {
     let recipe = serde_json::to_string(&manifest.recipe).map_err(|e| Error::Request(e.to_string()))?;
+    let stand_in = manifest.stand_in.iter().map(|text| (format!("{PREFIX}stand_in"), text.clone()));
     Ok([
         ("version", manifest.version.clone()),
         ("schema_version", SCHEMA_VERSION.to_string()),
@@ -51,7 +52,9 @@ pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Ve
         ("rows", plan.rows.to_string()),
     ]
     .map(|(key, value)| (format!("{PREFIX}{key}"), value))
-    .into())
+    .into_iter()
+    .chain(stand_in)
+    .collect())
 }
 
 /// Encodings that measured best: see docs/performance.md.

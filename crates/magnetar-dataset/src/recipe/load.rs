@@ -11,9 +11,10 @@ use super::keys::Key;
 use super::text::{convert, line_of};
 
 const PAPER: &str = include_str!("../../../../scenes/recipes/paper.toml");
+const REPLAY: &str = include_str!("../../../../scenes/recipes/replay.toml");
 
 /// The shipped recipes: name and text.
-pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER)];
+pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("replay", REPLAY)];
 
 /// A recipe file larger than this is a mistake.
 const MAX_BYTES: u64 = 1 << 20;
@@ -215,6 +216,18 @@ fn parse(text: &str, place: &str, folder: Option<&Path>, depth: usize) -> Result
             }
         },
     };
+    if let Some(inherit) = document.get("inherit_splits") {
+        match inherit.get_ref() {
+            DeValue::Boolean(true) => {}
+            DeValue::Boolean(false) => {
+                table.remove("splits");
+            }
+            _ => {
+                let line = line_of(text, inherit.span().start);
+                return Err(RecipeError::new(format!("{place}:{line}"), "inherit_splits: expected true or false"));
+            }
+        }
+    }
     merge(&mut table, document, "", &Source { text, place, folder })?;
     Ok(table)
 }
@@ -241,7 +254,7 @@ fn merge(
 ) -> Result<(), RecipeError> {
     for (name, value) in document {
         let path = if prefix.is_empty() { name.get_ref().to_string() } else { format!("{prefix}.{}", name.get_ref()) };
-        if path == "extends" {
+        if path == "extends" || path == "inherit_splits" {
             continue;
         }
         let at = || source.at(&name.span());

@@ -17,6 +17,8 @@ use magnetar_signal::{Band, LinkConfig, NoiseConfig, RfChainConfig, RxArray};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::replay::Protocol;
+
 pub use keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
 pub use load::RecipeError;
 pub use show::{Entry, differences};
@@ -54,6 +56,9 @@ pub struct Recipe {
     pub board: BoardFamily,
     /// How rows are stored; not part of the hash.
     pub store: Store,
+    /// What a measurement campaign does, for splits whose `protocol` is not `random`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
     /// The splits, in the order they are generated.
     pub splits: IndexMap<String, Split>,
     /// SHA-256 of every pattern that comes from a file, so that a changed file is a changed recipe. Filled when loaded.
@@ -196,6 +201,41 @@ section! {
     }
 }
 section! {
+    /// The measurement campaign that a recipe replays in a simulated room (global frame, metres).
+    Replay {
+        /// Names of the board placements; every protocol is replayed without a board first, then with each.
+        board_names: Vec<String>,
+        /// Their centres: x.
+        board_x_m: Vec<f64>,
+        /// Their centres: y.
+        board_y_m: f64,
+        /// Full rotation: where the TX stands, x.
+        rotation_tx_x_m: f64,
+        /// Full rotation: where the TX stands, y.
+        rotation_tx_y_m: f64,
+        /// Full rotation: the RX sites, x.
+        rotation_site_x_m: Vec<f64>,
+        /// Full rotation: the RX sites, y.
+        rotation_site_y_m: Vec<f64>,
+        /// Full rotation: RX headings of a site, evenly spaced from 0.
+        rotation_headings: u32,
+        /// Track: columns of the grid of RX sites, x.
+        track_site_x_m: Vec<f64>,
+        /// Track: rows of the grid of RX sites, y.
+        track_site_y_m: Vec<f64>,
+        /// Track: random RX headings of a site.
+        track_headings: u32,
+        /// Track: TX positions of a heading, evenly spaced over the track.
+        track_samples: u32,
+        /// Track: where the TX's track begins, x.
+        track_tx_x_min_m: f64,
+        /// Track: where the TX's track ends, x.
+        track_tx_x_max_m: f64,
+        /// Track: y of the TX's track.
+        track_tx_y_m: f64,
+    }
+}
+section! {
     /// One split.
     Split {
         /// Samples (sets if `views` > 1) without a board.
@@ -210,6 +250,9 @@ section! {
         translation_max_m: f64,
         /// Assignments of materials, one is drawn.
         materials: Vec<Assignment>,
+        /// Where poses come from: drawn at random, or replayed.
+        #[serde(default, skip_serializing_if = "Protocol::is_random")]
+        protocol: Protocol,
     }
 }
 
@@ -259,9 +302,12 @@ impl Split {
     }
 
     /// Whether set number `set` has a board. Exactly `board` of the split's sets do, evenly spread, so that the first
-    /// n sets hold `floor(n * board / sets)` boards.
+    /// n sets hold `floor(n * board / sets)` boards. A replay begins without.
     #[must_use]
     pub fn has_board(&self, set: u64) -> bool {
+        if !self.protocol.is_random() {
+            return set >= self.no_board;
+        }
         let boards_before = |n: u64| u128::from(n) * u128::from(self.board) / u128::from(self.sets().max(1));
         boards_before(set + 1) > boards_before(set)
     }

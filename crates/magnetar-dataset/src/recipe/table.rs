@@ -2,6 +2,7 @@
 
 use super::keys::Kind::{Assignments, Bool, Choice, Float, Floats, Integer, Integers, Text, Texts};
 use super::keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin};
+use crate::replay::Protocol;
 
 const fn paper(path: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Key {
     Key { path, kind, unit, origin: Origin::Paper, meaning }
@@ -10,6 +11,9 @@ const fn paper(path: &'static str, kind: Kind, unit: &'static str, meaning: &'st
 const fn ours(path: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Key {
     Key { path, kind, unit, origin: Origin::Ours, meaning }
 }
+
+/// The values of `splits.*.protocol`.
+static PROTOCOLS: [&str; 3] = Protocol::LABELS;
 
 /// Every key a recipe may hold, in the order they are shown.
 pub static KEYS: &[Key] = &[
@@ -151,6 +155,21 @@ pub static KEYS: &[Key] = &[
     ),
     ours("store.compression", Choice(&["zstd", "none"]), "", "Parquet compression; not part of the hash"),
     ours("store.compression_level", Integer(1, 22), "", "zstd level; not part of the hash"),
+    paper("replay.board_names", Texts(1, MAX_LIST), "", "names of the board placements"),
+    paper("replay.board_x_m", Floats(-1000.0, 1000.0), "m", "centres of the board placements, x"),
+    paper("replay.board_y_m", Float(-1000.0, 1000.0), "m", "centres of the board placements, y"),
+    paper("replay.rotation_tx_x_m", Float(-1000.0, 1000.0), "m", "full rotation: the TX, x"),
+    paper("replay.rotation_tx_y_m", Float(-1000.0, 1000.0), "m", "full rotation: the TX, y"),
+    paper("replay.rotation_site_x_m", Floats(-1000.0, 1000.0), "m", "full rotation: RX sites, x"),
+    paper("replay.rotation_site_y_m", Floats(-1000.0, 1000.0), "m", "full rotation: RX sites, y"),
+    paper("replay.rotation_headings", Integer(1, 36_000), "", "full rotation: RX headings of a site, from 0, even"),
+    paper("replay.track_site_x_m", Floats(-1000.0, 1000.0), "m", "track: columns of the grid of RX sites, x"),
+    paper("replay.track_site_y_m", Floats(-1000.0, 1000.0), "m", "track: rows of the grid of RX sites, y"),
+    paper("replay.track_headings", Integer(1, 36_000), "", "track: random RX headings of a site"),
+    paper("replay.track_samples", Integer(1, 10_000), "", "track: TX positions of a heading, even over the track"),
+    paper("replay.track_tx_x_min_m", Float(-1000.0, 1000.0), "m", "track: where the TX's track begins, x"),
+    paper("replay.track_tx_x_max_m", Float(-1000.0, 1000.0), "m", "track: where the TX's track ends, x"),
+    paper("replay.track_tx_y_m", Float(-1000.0, 1000.0), "m", "track: the TX's track, y"),
     ours("splits.fusion.translation_min_m", Float(0.0, 100.0), "m", "the test split's (the paper does not say)"),
     ours("splits.fusion.translation_max_m", Float(0.0, 100.0), "m", "the test split's (the paper does not say)"),
     ours("splits.fusion.materials", Assignments, "", "the test split's (the paper does not say)"),
@@ -170,4 +189,5 @@ pub static KEYS: &[Key] = &[
         "greatest translation of the room, either way, per planar axis",
     ),
     paper("splits.*.materials", Assignments, "", "assignments of materials, one is drawn"),
+    paper("splits.*.protocol", Choice(&PROTOCOLS), "", "where poses come from; random if not given"),
 ];
