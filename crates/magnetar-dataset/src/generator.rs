@@ -188,6 +188,12 @@ fn scene_error(recipe: &Recipe, error: &magnetar_scene::Error) -> RecipeError {
 }
 
 impl RowGenerator<'_> {
+    /// A record to be filled by the calls below.
+    #[must_use]
+    pub fn blank(&self) -> Record {
+        blank(self.generator)
+    }
+
     /// Row number `index`, its observation included.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ mod schema;
 mod shard;
 pub mod stats;
 mod stream;
+pub mod sweep;
 mod verify;
 
 #[cfg(test)]

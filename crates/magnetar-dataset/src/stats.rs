@@ -120,17 +120,11 @@ impl Statistics {
 
     fn add_match(&mut self, record: &Record, arrival: &Arrival, path: &RecordPath) {
         self.matched += 1;
-        let band = &self.recipe.band;
-        let turns = band.carrier_hz * self.recipe.array.max_delay_difference_s();
-        let sine = path.aoa_azimuth.sin() * path.aoa_elevation.cos();
-        let phase = wrap(TAU * turns * sine);
-        let alias = (phase / (TAU * turns)).clamp(-1.0, 1.0).asin();
-        self.phase_error.add(wrap(arrival.phase_rad - phase).abs().to_degrees());
-        self.aoa_error.add((arrival.aoa - alias).abs().to_degrees());
-        self.aoa_unaliased_error.add(wrap(arrival.aoa - path.aoa_azimuth).abs().to_degrees());
-        let scale = self.recipe.link.amplitude_scale(band, self.boresight_amplitude, record.tx_power_offset_db);
-        let truth = 10.0 * (path.power() * scale * scale).max(f64::MIN_POSITIVE).log10();
-        self.snr_error.add(arrival.raw_snr_db - truth);
+        let errors = arrival_errors(&self.recipe, self.boresight_amplitude, record, arrival, path);
+        self.phase_error.add(errors.phase.abs().to_degrees());
+        self.aoa_error.add(errors.aoa.abs().to_degrees());
+        self.aoa_unaliased_error.add(errors.aoa_unaliased.abs().to_degrees());
+        self.snr_error.add(errors.snr_db);
     }
 
     /// Adds what another gathered.
@@ -174,6 +168,41 @@ impl Statistics {
             aoa_unaliased_error_deg: percentiles(&self.aoa_unaliased_error),
             snr_error_db: percentiles(&self.snr_error),
         }
+    }
+}
+
+/// How far an arrival is from its true path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ArrivalErrors {
+    /// Inter-element phase, radians.
+    pub phase: f64,
+    /// AoA against the truth's own alias in the estimator's range, radians.
+    pub aoa: f64,
+    /// AoA against the true direction, aliases and all, radians.
+    pub aoa_unaliased: f64,
+    /// Raw SNR, dB.
+    pub snr_db: f64,
+}
+
+/// Estimate minus truth. `boresight_amplitude` is that of the recipe's antennas facing each other.
+pub(crate) fn arrival_errors(
+    recipe: &Recipe,
+    boresight_amplitude: f64,
+    record: &Record,
+    arrival: &Arrival,
+    path: &RecordPath,
+) -> ArrivalErrors {
+    let turns = recipe.band.carrier_hz * recipe.array.max_delay_difference_s();
+    let sine = path.aoa_azimuth.sin() * path.aoa_elevation.cos();
+    let phase = wrap(TAU * turns * sine);
+    let alias = (phase / (TAU * turns)).clamp(-1.0, 1.0).asin();
+    let scale = recipe.link.amplitude_scale(&recipe.band, boresight_amplitude, record.tx_power_offset_db);
+    let truth = 10.0 * (path.power() * scale * scale).max(f64::MIN_POSITIVE).log10();
+    ArrivalErrors {
+        phase: wrap(arrival.phase_rad - phase),
+        aoa: arrival.aoa - alias,
+        aoa_unaliased: wrap(arrival.aoa - path.aoa_azimuth),
+        snr_db: arrival.raw_snr_db - truth,
     }
 }
 

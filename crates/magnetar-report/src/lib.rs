@@ -16,6 +16,7 @@ pub mod report;
 mod signal_charts;
 mod simulator;
 pub mod svg;
+pub mod sweep;
 pub mod ticks;
 mod twin;
 pub mod view;

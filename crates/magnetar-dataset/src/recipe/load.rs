@@ -288,6 +288,14 @@ fn resolve(value: &mut Value, folder: &Path) {
     }
 }
 
+impl Recipe {
+    /// The known key most like a mistyped one, if any is near.
+    #[must_use]
+    pub fn nearest_key(path: &str) -> Option<String> {
+        super::text::nearest(path)
+    }
+}
+
 /// An unknown key, with the known one that looks most like it.
 fn unknown(place: &str, path: &str) -> RecipeError {
     let shown: String = path.chars().take(80).collect();

@@ -45,9 +45,7 @@ impl Recipe {
         let room = &self.room;
         let center = [f64::midpoint(room.x_min_m, room.x_max_m), f64::midpoint(room.y_min_m, room.y_max_m)];
         let tx = match protocol {
-            Protocol::Track => {
-                [[plan.track_tx_x_min_m, plan.track_tx_y_m], [plan.track_tx_x_max_m, plan.track_tx_y_m]]
-            }
+            Protocol::Track => [[plan.track_tx_x_min_m, plan.track_tx_y_m], [plan.track_tx_x_max_m, plan.track_tx_y_m]],
             _ => [[plan.rotation_tx_x_m, plan.rotation_tx_y_m]; 2],
         };
         let sites = plan.sites(protocol);

@@ -24,9 +24,10 @@ impl Drawer {
         let (tx, rx, command) = self.replayed_poses(plan, protocol, step);
         let board = match step.placement {
             0 => None,
-            n => Some(self.replayed_board(plan, n - 1, &room, &tx, &rx).map_err(|(what, keys)| {
-                self.error(set, what.to_owned(), 1, keys.to_owned())
-            })?),
+            n => Some(
+                self.replayed_board(plan, n - 1, &room, &tx, &rx)
+                    .map_err(|(what, keys)| self.error(set, what.to_owned(), 1, keys.to_owned()))?,
+            ),
         };
         let placement = match step.placement {
             0 => "none",

@@ -36,7 +36,8 @@ fn every_site_sees_every_command_under_every_placement_once() {
     let mut blocks: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
     for layout in &track {
         let replayed = layout.replayed.as_ref().unwrap();
-        let samples = blocks.entry((replayed.placement.clone(), replayed.site, replayed.command.to_bits())).or_default();
+        let samples =
+            blocks.entry((replayed.placement.clone(), replayed.site, replayed.command.to_bits())).or_default();
         assert!(samples.insert(layout.tx.position.x.to_bits()));
     }
     assert_eq!(blocks.len(), 4 * 25 * 6);
@@ -79,7 +80,8 @@ fn rooms_materials_and_boards_are_those_of_the_shipped_scenes() {
     for (surface, material) in
         [("wall", &assignment.wall), ("ceiling", &assignment.ceiling), ("floor", &assignment.floor)]
     {
-        let line = format!("{surface} = {{ material = \"{material}\", thickness_m = {:.1} }}", recipe.surfaces.thickness_m);
+        let line =
+            format!("{surface} = {{ material = \"{material}\", thickness_m = {:.1} }}", recipe.surfaces.thickness_m);
         assert!(text.contains(&line), "{line}");
     }
 }
@@ -112,8 +114,7 @@ fn a_replayed_dataset_says_what_it_is_and_verifies() {
     let options = VerifyOptions { sample: 10, seed: 1, partial: false };
     assert_eq!(verify(folder.path(), options, &|_| {}).unwrap().problems, Vec::<String>::new());
     let dataset = Dataset::open(folder.path()).unwrap();
-    let rows: Vec<Record> =
-        dataset.records("full-rotation", Columns::All).unwrap().collect::<Result<_, _>>().unwrap();
+    let rows: Vec<Record> = dataset.records("full-rotation", Columns::All).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.len(), 112);
     assert!(rows.iter().all(|row| row.replayed.as_ref().is_some_and(|r| r.protocol == Protocol::FullRotation)));
     assert_eq!(rows.iter().filter(|row| row.board.is_none()).count(), 28);

@@ -16,9 +16,11 @@ mod plot;
 mod posterior;
 mod recipe;
 mod report;
+mod replay;
 mod scene;
 mod scene_from_map;
 mod stats;
+mod sweep;
 mod trace;
 mod twin_scorer;
 mod validate;
@@ -63,12 +65,16 @@ pub enum Command {
     Recipe(recipe::Args),
     /// Write one self-contained page about a dataset.
     Report(report::Args),
+    /// Replay the paper's measurement protocols in the reference room (simulated stand-ins).
+    Replay(replay::Args),
     /// List, show and check scenes.
     Scene(scene::Args),
     /// Estimate the arrivals in observations.
     Estimate(estimate::Args),
     /// Print what a dataset looks like.
     Stats(stats::Args),
+    /// Compare corpora over axes of recipe keys, on the same random numbers.
+    Sweep(sweep::Args),
     /// Print the paths between two devices in a scene.
     Trace(trace::Args),
     /// Compare the tracer with exports of Sionna RT.
@@ -99,9 +105,11 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plot(args) => plot::run(&args),
         Command::Recipe(args) => recipe::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Scene(args) => scene::run(&args),
         Command::Estimate(args) => estimate::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Verify(args) => verify::run(&args),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use magnetar_dataset::sweep::{SWEEP_MANIFEST, verify_sweep};
 use magnetar_dataset::{Dataset, SplitManifest, VerifyOptions, verify};
 use serde_json::json;
 
@@ -13,14 +14,15 @@ use crate::progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Checks the manifest, the hash of every file, counts, schema, ranges, and makes a random sample of rows again to compare
-them bit for bit. Exit code 1 if anything is wrong.
+them bit for bit. A sweep's points are checked by hash, its stored datasets like any other, and some of its points are
+measured again. Exit code 1 if anything is wrong.
 
 Examples:
   magnetar verify data
   magnetar verify data --sample 1000 --json
   magnetar verify part1 --partial")]
 pub struct Args {
-    /// The dataset's folder.
+    /// The folder of a dataset, or of a sweep.
     dataset: PathBuf,
     /// Rows of each split to make again.
     #[arg(long, default_value_t = 100, value_name = "N")]
@@ -38,13 +40,21 @@ pub struct Args {
 
 /// Verifies a dataset.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let seed = args.seed.unwrap_or_else(now);
     let options = VerifyOptions { sample: args.sample, seed, partial: args.partial };
-    let bar = progress::bar(dataset.manifest().splits.values().map(SplitManifest::present_rows).sum(), "rows");
-    let found = verify(&args.dataset, options, &|rows| bar.inc(rows))?;
-    bar.finish_and_clear();
+    let found = if args.dataset.join(SWEEP_MANIFEST).is_file() {
+        let bar = progress::bar(0, "rows");
+        let found = verify_sweep(&args.dataset, options, &|rows| bar.inc(rows))?;
+        bar.finish_and_clear();
+        found
+    } else {
+        let dataset = Dataset::open(&args.dataset)?;
+        let bar = progress::bar(dataset.manifest().splits.values().map(SplitManifest::present_rows).sum(), "rows");
+        let found = verify(&args.dataset, options, &|rows| bar.inc(rows))?;
+        bar.finish_and_clear();
+        found
+    };
     if args.json {
         let shown = json!({ "valid": found.problems.is_empty(), "sample_seed": seed, "verification": found });
         println!("{shown}");

@@ -1,0 +1,277 @@
+//! An axis: which keys it changes, and to what.
+
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use super::design::MAX_POINTS;
+use crate::recipe::{Key, Kind, Recipe};
+
+/// One axis of a sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Its name; its first key's if none was given.
+    pub name: String,
+    /// The recipe keys it changes, all alike.
+    pub keys: Vec<String>,
+    /// Whether a value multiplies the base recipe's values instead of replacing them.
+    pub factor: bool,
+    /// Unit of its values, empty where they have none.
+    pub unit: String,
+    /// Whether its range is logarithmic.
+    pub log: bool,
+    /// Whether its values are numbers.
+    pub numeric: bool,
+}
+
+/// The value of an axis at a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// For people.
+    pub label: String,
+    /// The value, if it is a number.
+    pub number: Option<f64>,
+    /// Whether this is the base recipe's own value, which was left alone.
+    pub base: bool,
+}
+
+/// An axis as a sweep file gives it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AxisFile {
+    name: Option<String>,
+    key: Option<String>,
+    #[serde(default)]
+    keys: Vec<String>,
+    #[serde(default)]
+    factor: bool,
+    values: Option<Vec<Value>>,
+    labels: Option<Vec<String>>,
+    from: Option<f64>,
+    to: Option<f64>,
+    steps: Option<u64>,
+    #[serde(default)]
+    scale: Scale,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Scale {
+    #[default]
+    Linear,
+    Log,
+}
+
+#[derive(Debug, Clone)]
+enum Levels {
+    List(Vec<(Value, String)>),
+    Range { from: f64, to: f64, log: bool, whole: bool },
+}
+
+/// A checked axis with its values.
+#[derive(Debug, Clone)]
+pub(super) struct CheckedAxis {
+    pub axis: Axis,
+    levels: Levels,
+}
+
+impl AxisFile {
+    /// Checks what can be checked without a point: keys, lists and ranges.
+    pub(super) fn check(&self, base: &Recipe) -> Result<CheckedAxis, String> {
+        let keys: Vec<String> = self.key.iter().chain(&self.keys).cloned().collect();
+        let first = keys.first().ok_or("give key = \"...\" or keys = [...]")?;
+        let name = self.name.clone().unwrap_or_else(|| first.clone());
+        let fail = |problem: String| format!("axis {name:?}: {problem}");
+        let mut kinds = Vec::new();
+        for path in &keys {
+            let key = Key::find(path).ok_or_else(|| {
+                let hint = Recipe::nearest_key(path).map_or_else(String::new, |k| format!("; did you mean {k}?"));
+                fail(format!("unknown key {path}{hint} (magnetar recipe show lists all keys)"))
+            })?;
+            let value = base.get(path).ok_or_else(|| fail(format!("the base recipe has no {path}")))?;
+            if self.factor && !matches!(key.kind, Kind::Float(..)) {
+                return Err(fail(format!(
+                    "factor = true needs keys that are numbers; {path} is {}",
+                    key.expectation()
+                )));
+            }
+            if self.factor && value.as_float().is_none_or(|v| v == 0.0) {
+                return Err(fail(format!("factor = true multiplies {path}, which is 0 in the base recipe")));
+            }
+            kinds.push(key);
+        }
+        let whole = !self.factor && kinds.iter().any(|key| matches!(key.kind, Kind::Integer(..)));
+        let numeric = kinds.iter().all(|key| matches!(key.kind, Kind::Float(..) | Kind::Integer(..)));
+        let levels = self.levels(numeric, whole).map_err(fail)?;
+        let unit = if self.factor { "times the base" } else { kinds[0].unit };
+        Ok(CheckedAxis {
+            axis: Axis {
+                name,
+                keys,
+                factor: self.factor,
+                unit: unit.to_owned(),
+                log: self.scale == Scale::Log,
+                numeric,
+            },
+            levels,
+        })
+    }
+
+    fn levels(&self, numeric: bool, whole: bool) -> Result<Levels, String> {
+        match (&self.values, self.from, self.to) {
+            (Some(values), None, None) => {
+                if self.steps.is_some() {
+                    return Err("steps belongs to a range (from, to), not to a list of values".into());
+                }
+                if values.is_empty() {
+                    return Err("values is empty; give at least one".into());
+                }
+                if values.len() as u64 > MAX_POINTS {
+                    return Err(format!("{} values; at most {MAX_POINTS}", values.len()));
+                }
+                let labels = match &self.labels {
+                    None => values.iter().map(label).collect(),
+                    Some(labels) if labels.len() == values.len() => labels.clone(),
+                    Some(labels) => return Err(format!("{} labels for {} values", labels.len(), values.len())),
+                };
+                if numeric && values.iter().any(|value| number(value).is_none()) {
+                    return Err("expected numbers for this key".into());
+                }
+                Ok(Levels::List(values.iter().cloned().zip(labels).collect()))
+            }
+            (None, Some(from), Some(to)) => {
+                if self.labels.is_some() {
+                    return Err("labels belongs to a list of values, not to a range".into());
+                }
+                if !numeric {
+                    return Err("a range needs a key that is a number; give values = [...]".into());
+                }
+                let log = self.scale == Scale::Log;
+                if !(from.is_finite() && to.is_finite() && from < to) {
+                    return Err(format!("from = {from} must be below to = {to}, both finite"));
+                }
+                if log && from <= 0.0 {
+                    return Err(format!("a log range must begin above 0, not at {from}"));
+                }
+                match self.steps {
+                    None => Ok(Levels::Range { from, to, log, whole }),
+                    Some(steps @ 2..=MAX_POINTS) => Ok(Levels::List(range(from, to, log, whole, steps))),
+                    Some(steps) => Err(format!("steps = {steps}; expected 2 to {MAX_POINTS}")),
+                }
+            }
+            _ => Err("give either values = [...], or from and to (with steps, scale)".into()),
+        }
+    }
+}
+
+/// Evenly spaced values, both ends included; whole numbers once each.
+#[allow(clippy::cast_precision_loss, reason = "at most MAX_POINTS steps")]
+fn range(from: f64, to: f64, log: bool, whole: bool, steps: u64) -> Vec<(Value, String)> {
+    let mut values: Vec<Value> =
+        (0..steps).map(|i| between(from, to, log, whole, i as f64 / (steps - 1) as f64)).collect();
+    values.dedup();
+    values.into_iter().map(|value| (value.clone(), label(&value))).collect()
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "a key's range is checked when the value is set")]
+fn between(from: f64, to: f64, log: bool, whole: bool, t: f64) -> Value {
+    let value = match (log, t) {
+        // The ends are exact.
+        (_, 0.0) => from,
+        (_, 1.0) => to,
+        (true, t) => (from.ln() + t * (to.ln() - from.ln())).exp(),
+        (false, t) => from + t * (to - from),
+    };
+    if whole { Value::Integer(value.round() as i64) } else { Value::Float(value) }
+}
+
+impl CheckedAxis {
+    /// The values of a list; `None` for a continuous range.
+    pub(super) fn count(&self) -> Option<usize> {
+        match &self.levels {
+            Levels::List(values) => Some(values.len()),
+            Levels::Range { .. } => None,
+        }
+    }
+
+    /// The value at a place of a list.
+    pub(super) fn level(&self, index: usize) -> Option<(Value, Setting)> {
+        match &self.levels {
+            Levels::List(values) => values.get(index).map(|(value, label)| (value.clone(), setting(value, label))),
+            Levels::Range { .. } => None,
+        }
+    }
+
+    /// The value at a coordinate in [0, 1).
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a coordinate below 1 times a list's length"
+    )]
+    pub(super) fn at(&self, u: f64) -> Option<(Value, Setting)> {
+        match &self.levels {
+            Levels::List(values) => self.level(((u * values.len() as f64) as usize).min(values.len() - 1)),
+            Levels::Range { from, to, log, whole } => {
+                let value = between(*from, *to, *log, *whole, u);
+                let shown = setting(&value, &label(&value));
+                Some((value, shown))
+            }
+        }
+    }
+
+    /// Changes a recipe to a value.
+    pub(super) fn apply(&self, recipe: &mut Recipe, base: &Recipe, value: &Value) -> Result<(), String> {
+        for key in &self.axis.keys {
+            let value = match (self.axis.factor, number(value), base.get(key).as_ref().and_then(number)) {
+                (true, Some(factor), Some(of)) => Value::Float(factor * of),
+                _ => value.clone(),
+            };
+            recipe.set(key, &value).map_err(|e| format!("axis {:?}: {e}", self.axis.name))?;
+        }
+        Ok(())
+    }
+
+    /// The base recipe's own value, for the points that leave the axis alone.
+    pub(super) fn base(&self, base: &Recipe) -> Setting {
+        if self.axis.factor {
+            return Setting { label: "1".into(), number: Some(1.0), base: true };
+        }
+        let value = self.axis.keys.first().and_then(|key| base.get(key));
+        let shown = value.as_ref().map_or_else(String::new, label);
+        Setting { label: shown, number: value.as_ref().and_then(number), base: true }
+    }
+}
+
+fn setting(value: &Value, label: &str) -> Setting {
+    Setting { label: label.to_owned(), number: number(value), base: false }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "whole numbers in recipes are far below 2^53")]
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(x) => Some(*x),
+        Value::Integer(x) => Some(*x as f64),
+        _ => None,
+    }
+}
+
+/// A value in few characters.
+fn label(value: &Value) -> String {
+    match value {
+        Value::Float(x) => {
+            let short = format!("{x:.4}");
+            let short = short.trim_end_matches('0').trim_end_matches('.');
+            if short.parse::<f64>().is_ok_and(|y| (y - x).abs() <= 1e-9 * x.abs()) {
+                short.into()
+            } else {
+                format!("{x:.4e}")
+            }
+        }
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(label).collect::<Vec<_>>().join(", "),
+        Value::Table(table) => table.values().map(label).collect::<Vec<_>>().join("/"),
+        other => other.to_string(),
+    }
+}

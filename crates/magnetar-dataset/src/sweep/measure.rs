@@ -1,0 +1,187 @@
+//! What is measured of rows, and its standard error.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::recipe::Recipe;
+use crate::record::Record;
+use crate::stats::{arrival_errors, matching_path};
+
+/// One number measured at a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// Its column in the table.
+    pub name: String,
+    /// Unit, empty where it has none.
+    pub unit: String,
+    /// The value; `None` where there was nothing to measure.
+    pub value: Option<f64>,
+    /// Its standard error; `None` where it cannot be told.
+    pub stderr: Option<f64>,
+    /// Values it was made from: rows, or arrivals.
+    pub count: u64,
+}
+
+/// Measures of rows that a crate further down the flow adds, such as a posterior's NLL.
+pub trait RowMetrics: Sync {
+    /// Everything that the values depend on besides the recipe; part of a result's identity.
+    fn identity(&self) -> String;
+
+    /// Names and units of the columns.
+    fn columns(&self) -> Vec<(&'static str, &'static str)>;
+
+    /// Makes a point ready.
+    ///
+    /// # Errors
+    /// If the point's recipe cannot be measured.
+    fn meter(&self, recipe: &Recipe) -> Result<Box<dyn RowMeter>, Error>;
+}
+
+/// Measures the rows of one point.
+pub trait RowMeter: Send + Sync {
+    /// One value for each column.
+    ///
+    /// # Errors
+    /// If the row cannot be measured.
+    fn measure(&self, record: &Record) -> Result<Vec<f64>, Error>;
+}
+
+/// Values gathered row by row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Measures {
+    los: Vec<f64>,
+    arrivals: Vec<f64>,
+    matched: Vec<f64>,
+    aoa_error: Vec<f64>,
+    snr_error: Vec<f64>,
+    more: Vec<Vec<f64>>,
+}
+
+impl Measures {
+    /// Adds a row.
+    pub(super) fn add(
+        &mut self,
+        recipe: &Recipe,
+        boresight_amplitude: f64,
+        record: &Record,
+        meter: Option<&dyn RowMeter>,
+    ) -> Result<(), Error> {
+        self.los.push(f64::from(u8::from(record.los)));
+        let mut found = 0.0;
+        for arrival in record.arrivals.iter().filter(|arrival| arrival.valid) {
+            found += 1.0;
+            let path = matching_path(recipe, record, arrival);
+            self.matched.push(f64::from(u8::from(path.is_some())));
+            if let Some(path) = path {
+                let errors = arrival_errors(recipe, boresight_amplitude, record, arrival, path);
+                self.aoa_error.push(errors.aoa.abs().to_degrees());
+                self.snr_error.push(errors.snr_db);
+            }
+        }
+        self.arrivals.push(found);
+        if let Some(meter) = meter {
+            self.more.push(meter.measure(record)?);
+        }
+        Ok(())
+    }
+
+    /// Adds later rows.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.los.append(&mut other.los);
+        self.arrivals.append(&mut other.arrivals);
+        self.matched.append(&mut other.matched);
+        self.aoa_error.append(&mut other.aoa_error);
+        self.snr_error.append(&mut other.snr_error);
+        self.more.append(&mut other.more);
+    }
+
+    /// The metrics, and the rows' own values of those that are means over rows.
+    pub(super) fn finish(mut self, columns: &[(&str, &str)]) -> (Vec<Metric>, IndexMap<String, Vec<f64>>) {
+        let mut by_row = IndexMap::new();
+        let mut metrics = vec![
+            mean("los_share", "", &self.los),
+            mean("arrivals_mean", "arrivals a row", &self.arrivals),
+            mean("matched_share", "", &self.matched),
+        ];
+        for (values, name, unit, levels) in [
+            (&mut self.aoa_error, "aoa_error_deg", "deg", [50, 90, 95]),
+            (&mut self.snr_error, "snr_error_db", "dB", [5, 50, 95]),
+        ] {
+            values.sort_unstable_by(f64::total_cmp);
+            metrics.extend(levels.map(|percent| percentile(name, unit, values, percent)));
+        }
+        for (i, (name, unit)) in columns.iter().enumerate() {
+            let values: Vec<f64> = self.more.iter().filter_map(|row| row.get(i).copied()).collect();
+            metrics.push(mean(name, unit, &values));
+            by_row.insert((*name).to_owned(), values);
+        }
+        by_row.insert("los_share".into(), self.los);
+        by_row.insert("arrivals_mean".into(), self.arrivals);
+        (metrics, by_row)
+    }
+}
+
+/// A mean and the standard error of it.
+#[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+pub(super) fn mean_and_stderr(values: &[f64]) -> (Option<f64>, Option<f64>) {
+    let n = values.len() as f64;
+    if values.is_empty() {
+        return (None, None);
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+    (Some(mean), (values.len() > 1).then(|| (square / (n - 1.0) / n).sqrt()))
+}
+
+fn mean(name: &str, unit: &str, values: &[f64]) -> Metric {
+    let (value, stderr) = mean_and_stderr(values);
+    Metric { name: name.into(), unit: unit.into(), value, stderr, count: values.len() as u64 }
+}
+
+/// A percentile of sorted values. Its standard error is half the distance of the order statistics one standard deviation
+/// of the binomial rank either way, which supposes no distribution.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ranks are clamped to the list"
+)]
+fn percentile(name: &str, unit: &str, sorted: &[f64], percent: u32) -> Metric {
+    let (n, q) = (sorted.len() as f64, f64::from(percent) / 100.0);
+    let at = |rank: f64| sorted.get((rank.round().clamp(0.0, (n - 1.0).max(0.0))) as usize).copied();
+    let (middle, spread) = (q * (n - 1.0), (n * q * (1.0 - q)).sqrt());
+    // With fewer values beyond the percentile than that the ends would be cut off.
+    let enough = middle - spread >= 0.0 && middle + spread <= n - 1.0;
+    let stderr = at(middle + spread).zip(at(middle - spread)).filter(|_| enough).map(|(b, a)| (b - a) / 2.0);
+    Metric {
+        name: format!("{name}_p{percent}"),
+        unit: unit.into(),
+        value: at(middle),
+        stderr,
+        count: sorted.len() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_errors_of_means_and_percentiles_are_those_of_a_uniform_sample() {
+        let values: Vec<f64> = (0..10_000).map(|i| (f64::from(i) + 0.5) / 10_000.0).collect();
+        let metric = mean("x", "", &values);
+        assert!((metric.value.unwrap() - 0.5).abs() < 1e-12);
+        assert!((metric.stderr.unwrap() - (1.0 / 12.0_f64 / 10_000.0).sqrt()).abs() < 1e-6);
+        for percent in [5, 50, 90] {
+            let metric = percentile("x", "", &values, percent);
+            let q = f64::from(percent) / 100.0;
+            assert!((metric.value.unwrap() - q).abs() < 1e-3);
+            assert!((metric.stderr.unwrap() - (q * (1.0 - q) / 10_000.0).sqrt()).abs() < 2e-4);
+        }
+        assert_eq!(percentile("x", "", &[], 50).value, None);
+        assert_eq!(percentile("x", "", &[1.0, 2.0], 95).stderr, None);
+        assert_eq!(mean("x", "", &[3.0]).stderr, None);
+    }
+}

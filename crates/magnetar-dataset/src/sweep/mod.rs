@@ -1,0 +1,34 @@
+//! Sweeps: the same rows under changed recipe keys, so that differences are due to the keys alone.
+//!
+//! Every point of a sweep makes rows 0 to n - 1 of one split with one seed. Draws come from separate streams that do not
+//! depend on the recipe, so that all points share their random numbers: scenes, TX-power offsets, RF chains and noise
+//! differ only by what an axis changes.
+
+mod axis;
+mod design;
+mod file;
+mod measure;
+mod page_data;
+mod point;
+mod run;
+mod sensitivity;
+mod shipped;
+mod sobol;
+mod table;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use axis::{Axis, Setting};
+pub use design::{Design, MAX_POINTS};
+pub use file::{MAX_ROWS, Posterior, Sweep};
+pub use measure::{Metric, RowMeter, RowMetrics};
+pub use page_data::{Effect, main_effects};
+pub use point::{Point, PointResult};
+pub use run::{Outcome, Progress};
+pub use sensitivity::{Sensitivity, sensitivities};
+pub use shipped::{SHIPPED, shipped_names};
+pub use sobol::{MAX_DIMENSIONS, Sobol};
+pub use table::{SWEEP_MANIFEST, SWEEP_PAGE, SWEEP_TABLE, SweepManifest, SweepTable};
+pub use verify::verify_sweep;

@@ -1,0 +1,337 @@
+//! Running a sweep: points and rows share all cores; a finished point is written at once and not made again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::file::Sweep;
+use super::measure::{Measures, RowMeter, RowMetrics};
+use super::point::{Point, PointResult};
+use super::table::SweepTable;
+use crate::dataset::{Columns, Dataset};
+use crate::error::Error;
+use crate::generator::{Generator, boresight_amplitude};
+use crate::job::{Job, Plan, Slice, lock};
+use crate::manifest::write_whole;
+use crate::recipe::Recipe;
+
+/// Rows of one piece of work.
+const CHUNK_ROWS: u64 = 128;
+
+/// A point's result file larger than this is not one of ours.
+const MAX_RESULT_BYTES: u64 = 1 << 31;
+
+/// Progress of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// So many more rows were measured.
+    Rows(u64),
+    /// A point is finished.
+    Point,
+}
+
+/// What a run did.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The sweep and all its results.
+    pub table: SweepTable,
+    /// Points measured by this run.
+    pub made: usize,
+    /// Points that were there already.
+    pub kept: usize,
+    /// Rows measured by this run.
+    pub rows: u64,
+    /// Wall-clock time.
+    pub elapsed: Duration,
+}
+
+/// A point in progress.
+struct Open<'a> {
+    point: &'a Point,
+    hash: &'a str,
+    /// What its rows need; made by the first thread that comes, dropped with the last chunk.
+    ready: Mutex<Option<Arc<Ready>>>,
+    chunks: Mutex<Vec<Option<Measures>>>,
+    left: AtomicUsize,
+}
+
+struct Ready {
+    generator: Generator,
+    boresight_amplitude: f64,
+    meter: Option<Box<dyn RowMeter>>,
+}
+
+impl Ready {
+    fn new(recipe: &Arc<Recipe>, sweep: &Sweep, metrics: Option<&dyn RowMetrics>) -> Result<Self, Error> {
+        Ok(Self {
+            generator: Generator::new(recipe, sweep.seed, &sweep.split)?,
+            boresight_amplitude: boresight_amplitude(recipe)?,
+            meter: metrics.map(|metrics| metrics.meter(recipe)).transpose()?,
+        })
+    }
+
+    /// Rows `from` to `to`, made and measured.
+    fn measure(&self, from: u64, to: u64) -> Result<Measures, Error> {
+        let mut rows = self.generator.rows();
+        let mut record = rows.blank();
+        let mut measures = Measures::default();
+        for index in from..to {
+            rows.row_into(index, &mut record)?;
+            measures.add(self.generator.recipe(), self.boresight_amplitude, &record, self.meter.as_deref())?;
+        }
+        Ok(measures)
+    }
+}
+
+/// The result of one point, made in memory.
+pub(super) fn measure_point(
+    sweep: &Sweep,
+    recipe: &Arc<Recipe>,
+    hash: &str,
+    metrics: Option<&dyn RowMetrics>,
+) -> Result<PointResult, Error> {
+    let ready = Ready::new(recipe, sweep, metrics)?;
+    let chunks = sweep.rows.div_ceil(CHUNK_ROWS);
+    let parts = (0..chunks)
+        .into_par_iter()
+        .map(|chunk| ready.measure(chunk * CHUNK_ROWS, ((chunk + 1) * CHUNK_ROWS).min(sweep.rows)))
+        .collect::<Result<Vec<_>, Error>>()?;
+    Ok(result(sweep, recipe, hash, metrics, parts))
+}
+
+fn result(
+    sweep: &Sweep,
+    recipe: &Recipe,
+    hash: &str,
+    metrics: Option<&dyn RowMetrics>,
+    parts: impl IntoIterator<Item = Measures>,
+) -> PointResult {
+    let mut all = Measures::default();
+    parts.into_iter().for_each(|part| all.append(part));
+    let columns = metrics.map_or_else(Vec::new, RowMetrics::columns);
+    let (metrics, by_row) = all.finish(&columns);
+    PointResult { hash: hash.to_owned(), rows: sweep.rows, metrics, by_row, recipe: recipe.clone() }
+}
+
+impl Sweep {
+    /// The hash of every point's result, in order.
+    #[must_use]
+    pub fn hashes(&self, metrics: Option<&dyn RowMetrics>) -> Vec<String> {
+        let identity = metrics.map_or_else(String::new, RowMetrics::identity);
+        self.points.par_iter().map(|point| point.hash(self, &identity)).collect()
+    }
+
+    /// Measures every point that `out` does not hold yet and writes the table. Stopped at any point, the same call
+    /// finishes it; a sweep that was extended measures only what is new.
+    ///
+    /// # Errors
+    /// The first thing that went wrong; finished points are kept.
+    pub fn run(
+        &self,
+        out: &Path,
+        threads: usize,
+        metrics: Option<&dyn RowMetrics>,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Outcome, Error> {
+        let started = Instant::now();
+        let folder = out.join("points");
+        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+        let _lock = lock(out)?;
+        let hashes = self.hashes(metrics);
+        // Points with the same recipe are one.
+        let mut missing: BTreeMap<&str, &Point> = BTreeMap::new();
+        let mut kept = 0;
+        for (point, hash) in self.points.iter().zip(&hashes) {
+            let stored = !self.store || point_dataset_is_whole(&point_folder(out, hash));
+            if stored && read_result(out, hash).is_ok() {
+                kept += 1;
+                progress(Progress::Rows(self.rows));
+                progress(Progress::Point);
+            } else {
+                missing.entry(hash).or_insert(point);
+            }
+        }
+        let mut missing: Vec<(&str, &Point)> = missing.into_iter().collect();
+        missing.sort_by_key(|(_, point)| point.number);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|e| Error::Request(format!("cannot start {threads} threads: {e}")))?;
+        let rows = AtomicU64::new(0);
+        let count = |n: u64| {
+            rows.fetch_add(n, Ordering::Relaxed);
+            progress(Progress::Rows(n));
+        };
+        let finished = |result: &PointResult| -> Result<(), Error> {
+            write_result(out, result)?;
+            progress(Progress::Point);
+            Ok(())
+        };
+        if self.store {
+            for (hash, point) in &missing {
+                finished(&pool.install(|| self.stored_point(out, point, hash, threads, metrics, &count))?)?;
+            }
+        } else {
+            pool.install(|| self.measure_all(&missing, metrics, &count, &finished))?;
+        }
+        let table = SweepTable::write(self, out, &hashes)?;
+        let made = self.points.len() - kept;
+        Ok(Outcome { table, made, kept, rows: rows.into_inner(), elapsed: started.elapsed() })
+    }
+
+    /// Chunks of all points as one list of work, so that no core waits at the end of a point.
+    fn measure_all(
+        &self,
+        missing: &[(&str, &Point)],
+        metrics: Option<&dyn RowMetrics>,
+        count: &(dyn Fn(u64) + Sync),
+        finished: &(dyn Fn(&PointResult) -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
+        let per_point = usize::try_from(self.rows.div_ceil(CHUNK_ROWS)).unwrap_or(usize::MAX);
+        let open: Vec<Open<'_>> = missing
+            .iter()
+            .map(|(hash, point)| Open {
+                point,
+                hash,
+                ready: Mutex::new(None),
+                chunks: Mutex::new(Vec::new()),
+                left: AtomicUsize::new(per_point),
+            })
+            .collect();
+        let stopped = AtomicBool::new(false);
+        let work = |task: usize| -> Result<(), Error> {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let (point, chunk) = (&open[task / per_point], task % per_point);
+            let done = self.chunk(point, chunk, per_point, metrics, count).and_then(|parts| match parts {
+                None => Ok(()),
+                Some(parts) => finished(&result(self, &point.point.recipe, point.hash, metrics, parts)),
+            });
+            if done.is_err() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            done
+        };
+        (0..open.len() * per_point).into_par_iter().with_max_len(1).map(work).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// One chunk of a point; all of them once it was the last.
+    fn chunk(
+        &self,
+        open: &Open<'_>,
+        chunk: usize,
+        per_point: usize,
+        metrics: Option<&dyn RowMetrics>,
+        count: &(dyn Fn(u64) + Sync),
+    ) -> Result<Option<Vec<Measures>>, Error> {
+        let ready = {
+            let mut ready = open.ready.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*ready {
+                Some(ready) => Arc::clone(ready),
+                None => Arc::clone(ready.insert(Arc::new(Ready::new(&open.point.recipe, self, metrics)?))),
+            }
+        };
+        let from = chunk as u64 * CHUNK_ROWS;
+        let to = (from + CHUNK_ROWS).min(self.rows);
+        let measures = ready.measure(from, to)?;
+        count(to - from);
+        let mut chunks = open.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        if chunks.is_empty() {
+            chunks.resize_with(per_point, || None);
+        }
+        chunks[chunk] = Some(measures);
+        if open.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return Ok(None);
+        }
+        *open.ready.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(Some(std::mem::take(&mut *chunks).into_iter().flatten().collect()))
+    }
+
+    /// Generates a point's dataset, then measures what is on disk.
+    fn stored_point(
+        &self,
+        out: &Path,
+        point: &Point,
+        hash: &str,
+        threads: usize,
+        metrics: Option<&dyn RowMetrics>,
+        count: &(dyn Fn(u64) + Sync),
+    ) -> Result<PointResult, Error> {
+        let folder = point_folder(out, hash);
+        let views = u64::from(point.recipe.split(&self.split)?.views);
+        let job = Job {
+            recipe: Arc::clone(&point.recipe),
+            seed: self.seed,
+            out: folder.clone(),
+            splits: vec![self.split.clone()],
+            limit: Some(self.rows / views),
+            slice: Slice::All,
+            threads,
+        };
+        Plan::new(job)?.run(count)?;
+        let dataset = Dataset::open(&folder)?;
+        let amplitude = boresight_amplitude(&point.recipe)?;
+        let meter = metrics.map(|metrics| metrics.meter(&point.recipe)).transpose()?;
+        let mut records = dataset.records(&self.split, Columns::WithoutCsi)?.fuse();
+        let mut parts = Vec::new();
+        loop {
+            let wave = usize::try_from(CHUNK_ROWS).unwrap_or(1) * rayon::current_num_threads();
+            let rows = records.by_ref().take(wave).collect::<Result<Vec<_>, _>>()?;
+            if rows.is_empty() {
+                return Ok(result(self, &point.recipe, hash, metrics, parts));
+            }
+            let measured = rows.par_chunks(usize::try_from(CHUNK_ROWS).unwrap_or(1)).map(|rows| {
+                let mut measures = Measures::default();
+                for record in rows {
+                    measures.add(&point.recipe, amplitude, record, meter.as_deref())?;
+                }
+                Ok(measures)
+            });
+            parts.extend(measured.collect::<Result<Vec<_>, Error>>()?);
+        }
+    }
+}
+
+/// Where a point's dataset is kept.
+pub(super) fn point_folder(out: &Path, hash: &str) -> PathBuf {
+    out.join("points").join(short(hash))
+}
+
+/// Where a point's result is kept.
+pub(super) fn result_path(out: &Path, hash: &str) -> PathBuf {
+    out.join("points").join(format!("{}.json", short(hash)))
+}
+
+/// Enough of a hash to tell points apart; the file holds all of it.
+fn short(hash: &str) -> &str {
+    hash.get(..16).unwrap_or(hash)
+}
+
+fn point_dataset_is_whole(folder: &Path) -> bool {
+    Dataset::open(folder).is_ok_and(|dataset| dataset.manifest().splits.values().all(|split| split.is_complete()))
+}
+
+fn write_result(out: &Path, result: &PointResult) -> Result<(), Error> {
+    let path = result_path(out, &result.hash);
+    let text = serde_json::to_vec(result).map_err(|e| Error::invalid(&path, e.to_string()))?;
+    write_whole(&path, &text)
+}
+
+/// A finished point's result; an error if there is none, or it is another's.
+pub(super) fn read_result(out: &Path, hash: &str) -> Result<PointResult, Error> {
+    let path = result_path(out, hash);
+    let found = fs::metadata(&path).map_err(Error::io(&path))?;
+    if found.len() > MAX_RESULT_BYTES {
+        return Err(Error::invalid(&path, "too large for a point's result"));
+    }
+    let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+    let result: PointResult =
+        serde_json::from_str(&text).map_err(|e| Error::invalid(&path, format!("{e}; remove it to make it again")))?;
+    if result.hash == hash { Ok(result) } else { Err(Error::invalid(&path, "the result of another point; remove it")) }
+}

@@ -1,0 +1,14 @@
+//! The sweeps that come with the binary.
+
+/// Name and text of each shipped sweep.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("materials", include_str!("../../../../scenes/sweeps/materials.toml")),
+    ("rf_chain", include_str!("../../../../scenes/sweeps/rf_chain.toml")),
+    ("board", include_str!("../../../../scenes/sweeps/board.toml")),
+    ("sensitivity", include_str!("../../../../scenes/sweeps/sensitivity.toml")),
+];
+
+/// The names of the shipped sweeps.
+pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|(name, _)| *name)
+}

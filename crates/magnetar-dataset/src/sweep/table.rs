@@ -1,0 +1,223 @@
+//! A sweep's folder: `sweep.json` (what it is), `sweep.parquet` (one row a point), `points/` (one result a point).
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow::datatypes::{Field, Schema};
+use magnetar_signal::AtomicFile;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use serde::{Deserialize, Serialize};
+
+use super::axis::{Axis, Setting};
+use super::design::Design;
+use super::file::{Posterior, Sweep};
+use super::measure::Metric;
+use super::point::PointResult;
+use super::run::{read_result, result_path};
+use crate::error::Error;
+use crate::manifest::write_whole;
+use crate::recipe::Recipe;
+use crate::shard::{Hashing, digest, parquet_error};
+
+/// Name of a sweep's manifest.
+pub const SWEEP_MANIFEST: &str = "sweep.json";
+/// Name of its table.
+pub const SWEEP_TABLE: &str = "sweep.parquet";
+/// Name of its page.
+pub const SWEEP_PAGE: &str = "sweep.html";
+
+const FORMAT: &str = "magnetar-sweep";
+
+/// A manifest larger than this is not one of ours.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// A point in the manifest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListedPoint {
+    /// The value of each axis.
+    pub settings: Vec<Setting>,
+    /// Hash of all that its result depends on.
+    pub hash: String,
+    /// SHA-256 of its result's file.
+    pub sha256: String,
+}
+
+/// What a sweep's folder holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepManifest {
+    /// `magnetar-sweep`.
+    pub format: String,
+    /// Version of magnetar that made it.
+    pub version: String,
+    /// Name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// The split.
+    pub split: String,
+    /// Rows of a point.
+    pub rows: u64,
+    /// The seed of all draws.
+    pub seed: u64,
+    /// How points were chosen.
+    pub design: Design,
+    /// Whether each point's rows are kept as a dataset.
+    pub store: bool,
+    /// Whether rows were scored.
+    pub posterior: Posterior,
+    /// The axes.
+    pub axes: Vec<Axis>,
+    /// SHA-256 of the table.
+    pub table_sha256: String,
+    /// The points.
+    pub points: Vec<ListedPoint>,
+    /// The base recipe.
+    pub base: Recipe,
+}
+
+/// A finished sweep.
+#[derive(Debug, Clone)]
+pub struct SweepTable {
+    /// What it is.
+    pub manifest: SweepManifest,
+    /// One result a point.
+    pub results: Vec<PointResult>,
+}
+
+impl SweepTable {
+    /// Gathers the results of all points and writes table and manifest.
+    pub(super) fn write(sweep: &Sweep, out: &Path, hashes: &[String]) -> Result<Self, Error> {
+        let mut results = Vec::with_capacity(hashes.len());
+        let mut points = Vec::with_capacity(hashes.len());
+        for (point, hash) in sweep.points.iter().zip(hashes) {
+            results.push(read_result(out, hash)?);
+            let path = result_path(out, hash);
+            let (_, sha256) = digest(&path).map_err(Error::io(&path))?;
+            points.push(ListedPoint { settings: point.settings.clone(), hash: hash.clone(), sha256 });
+        }
+        let mut manifest = SweepManifest {
+            format: FORMAT.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            name: sweep.name.clone(),
+            description: sweep.description.clone(),
+            split: sweep.split.clone(),
+            rows: sweep.rows,
+            seed: sweep.seed,
+            design: sweep.design,
+            store: sweep.store,
+            posterior: sweep.posterior,
+            axes: sweep.axes.clone(),
+            table_sha256: String::new(),
+            points,
+            base: (*sweep.base).clone(),
+        };
+        manifest.table_sha256 = write_table(&out.join(SWEEP_TABLE), &manifest, &results)?;
+        let path = out.join(SWEEP_MANIFEST);
+        let text = serde_json::to_vec_pretty(&manifest).map_err(|e| Error::invalid(&path, e.to_string()))?;
+        write_whole(&path, &text)?;
+        Ok(Self { manifest, results })
+    }
+
+    /// Opens a finished sweep's folder.
+    ///
+    /// # Errors
+    /// If its manifest or a result is missing or damaged.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let manifest = SweepManifest::read(folder)?;
+        let results =
+            manifest.points.iter().map(|point| read_result(folder, &point.hash)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { manifest, results })
+    }
+}
+
+impl SweepManifest {
+    /// Reads and checks a manifest.
+    pub(super) fn read(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(SWEEP_MANIFEST);
+        let found = fs::metadata(&path).map_err(Error::io(&path))?;
+        if !found.is_file() || found.len() > MAX_BYTES {
+            return Err(Error::invalid(&path, "not the manifest of a sweep"));
+        }
+        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let manifest: Self = serde_json::from_str(&text)
+            .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a sweep")))?;
+        if manifest.format != FORMAT {
+            return Err(Error::invalid(&path, format!("format is {:?}, expected {FORMAT:?}", manifest.format)));
+        }
+        if manifest.points.iter().any(|point| point.settings.len() != manifest.axes.len() || !is_hash(&point.hash)) {
+            return Err(Error::invalid(&path, "a point does not fit the axes, or has no hash: the file was edited"));
+        }
+        Ok(manifest)
+    }
+}
+
+/// A hash becomes a file name: it must be one.
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// Writes the table; returns its SHA-256.
+fn write_table(path: &Path, manifest: &SweepManifest, results: &[PointResult]) -> Result<String, Error> {
+    let batch = batch(manifest, results).map_err(|e| Error::invalid(path, e.to_string()))?;
+    let note = |key: &str, value: String| KeyValue::new(format!("magnetar.{key}"), value);
+    let properties = WriterProperties::builder()
+        .set_created_by(format!("magnetar {}", manifest.version))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_key_value_metadata(Some(vec![
+            note("sweep", manifest.name.clone()),
+            note("version", manifest.version.clone()),
+            note("split", manifest.split.clone()),
+            note("seed", manifest.seed.to_string()),
+            note("base_recipe_hash", manifest.base.hash()),
+        ]))
+        .build();
+    let file = AtomicFile::create(path).map_err(Error::io(path))?;
+    let mut writer = ArrowWriter::try_new(Hashing::new(file), batch.schema(), Some(properties))
+        .map_err(|e| parquet_error(path, e))?;
+    writer.write(&batch).map_err(|e| parquet_error(path, e))?;
+    let (_, sha256, file) = writer.into_inner().map_err(|e| parquet_error(path, e))?.finish();
+    file.commit().map_err(Error::io(path))?;
+    Ok(sha256)
+}
+
+fn batch(manifest: &SweepManifest, results: &[PointResult]) -> Result<RecordBatch, arrow::error::ArrowError> {
+    let mut fields = Vec::new();
+    let mut columns: Vec<ArrayRef> = Vec::new();
+    let mut add = |name: String, column: ArrayRef, nullable: bool, unit: &str| {
+        let mut field = Field::new(name, column.data_type().clone(), nullable);
+        if !unit.is_empty() {
+            field = field.with_metadata(HashMap::from([("unit".to_owned(), unit.to_owned())]));
+        }
+        fields.push(field);
+        columns.push(column);
+    };
+    let points = &manifest.points;
+    add("point".into(), Arc::new(UInt64Array::from_iter_values(0..points.len() as u64)), false, "");
+    add("hash".into(), Arc::new(StringArray::from_iter_values(points.iter().map(|p| &p.hash))), false, "");
+    for (i, axis) in manifest.axes.iter().enumerate() {
+        let settings = points.iter().map(|point| &point.settings[i]);
+        let column: ArrayRef = if axis.numeric {
+            Arc::new(settings.map(|setting| setting.number).collect::<Float64Array>())
+        } else {
+            Arc::new(settings.map(|setting| Some(setting.label.as_str())).collect::<StringArray>())
+        };
+        add(axis.name.clone(), column, true, &axis.unit);
+    }
+    add("rows".into(), Arc::new(UInt64Array::from_iter_values(results.iter().map(|r| r.rows))), false, "");
+    for (i, metric) in results.first().map_or(&[][..], |first| &first.metrics).iter().enumerate() {
+        let of = |pick: fn(&Metric) -> Option<f64>| -> ArrayRef {
+            Arc::new(results.iter().map(|r| r.metrics.get(i).and_then(pick)).collect::<Float64Array>())
+        };
+        add(metric.name.clone(), of(|m| m.value), true, &metric.unit);
+        add(format!("{}_stderr", metric.name), of(|m| m.stderr), true, &metric.unit);
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+}

@@ -1,0 +1,251 @@
+//! Laws of sweeps.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::*;
+use crate::*;
+
+fn sweep(head: &str, axes: &str) -> Result<Sweep, Error> {
+    Sweep::parse(&format!("name = \"t\"\nsplit = \"test\"\nrows = 40\n{head}\n{axes}"), "t.toml", None)
+}
+
+fn refused(head: &str, axes: &str) -> String {
+    sweep(head, axes).unwrap_err().to_string()
+}
+
+fn run(sweep: &Sweep, out: &Path, threads: usize) -> Outcome {
+    sweep.run(out, threads, None, &|_| {}).unwrap()
+}
+
+fn rows(recipe: &std::sync::Arc<Recipe>, n: u64) -> Vec<Record> {
+    let generator = Generator::new(recipe, 1, "test").unwrap();
+    let mut rows = generator.rows();
+    (0..n).map(|index| rows.row(index).unwrap()).collect()
+}
+
+#[test]
+fn an_axis_without_effect_gives_identical_rows() {
+    // Keys of a split that is not swept, and a bound that no draw reaches.
+    for axis in [
+        "[[axis]]\nkey = \"splits.train.translation_max_m\"\nvalues = [0.0, 0.1, 0.2]",
+        "[[axis]]\nkey = \"board.attempts_max\"\nvalues = [900, 1000, 5000]",
+    ] {
+        let sweep = sweep("", axis).unwrap();
+        let first = rows(&sweep.points[0].recipe, 60);
+        for point in &sweep.points[1..] {
+            assert_ne!(point.recipe.hash(), sweep.points[0].recipe.hash());
+            assert!(rows(&point.recipe, 60) == first);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let outcome = run(&sweep, folder.path(), 2);
+        for result in &outcome.table.results[1..] {
+            assert_eq!(result.metrics, outcome.table.results[0].metrics);
+            assert_eq!(result.by_row, outcome.table.results[0].by_row);
+        }
+    }
+}
+
+#[test]
+fn rf_chain_severity_keeps_scene_draws_and_noise() {
+    let axis = "[[axis]]\nname = \"severity\"\nkeys = [\"rf_chain.gain_ripple_db_rms\", \"rf_chain.phase_error_deg_rms\", \
+                \"rf_chain.gain_imbalance_db_rms\", \"rf_chain.phase_ripple_deg_rms\"]\nfactor = true\nvalues = [0, 1, 4]";
+    let sweep = sweep("", axis).unwrap();
+    let points: Vec<Vec<Record>> = sweep.points.iter().map(|point| rows(&point.recipe, 50)).collect();
+    for (a, b) in points[1].iter().zip(&points[2]) {
+        assert_eq!((a.room, a.tx, a.rx, a.board, &a.materials), (b.room, b.tx, b.rx, b.board, &b.materials));
+        assert_eq!((a.tx_power_offset_db, &a.paths), (b.tx_power_offset_db, &b.paths));
+        let (c, d) = (&a.rf_chain, &b.rf_chain);
+        assert_eq!((c.common_phase_rad, c.timing_offset_s), (d.common_phase_rad, d.timing_offset_s));
+        // Four times the same draw.
+        assert!((4.0 * c.phase_error_rad - d.phase_error_rad).abs() < 1e-12);
+        assert!((4.0 * c.gain_imbalance_db - d.gain_imbalance_db).abs() < 1e-12);
+    }
+    // Noise is the same: with the signal switched off, all that is left are the same bits.
+    let off = |recipe: &Recipe| {
+        let mut recipe = recipe.clone();
+        recipe.link.reference_snr_db = -100.0;
+        std::sync::Arc::new(recipe)
+    };
+    let weak: Vec<Vec<Record>> = sweep.points.iter().map(|point| rows(&off(&point.recipe), 5)).collect();
+    for (a, b) in weak[0].iter().zip(&weak[2]) {
+        let difference =
+            a.csi.iter().flatten().zip(b.csi.iter().flatten()).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
+        assert!(difference < 1e-3, "{difference}");
+    }
+}
+
+#[test]
+fn grids_ranges_factors_and_several_keys() {
+    let sweep = sweep(
+        "",
+        "[[axis]]\nkeys = [\"board.width_min_m\", \"board.width_max_m\"]\nfrom = 0.5\nto = 1.5\nsteps = 3\n\
+         [[axis]]\nkey = \"link.reference_snr_db\"\nfrom = 10\nto = 40\nsteps = 3\nscale = \"log\"\n\
+         [[axis]]\nkey = \"sre.max_paths\"\nfrom = 4\nto = 6\nsteps = 3",
+    )
+    .unwrap();
+    assert_eq!(sweep.points.len(), 27);
+    let last = &sweep.points[26].recipe;
+    assert_eq!((last.board.width_min_m, last.board.width_max_m), (1.5, 1.5));
+    assert_eq!((last.link.reference_snr_db, last.sre.max_paths), (40.0, 6));
+    let middle = &sweep.points[13].recipe;
+    assert!((middle.link.reference_snr_db - 20.0).abs() < 1e-9);
+    assert_eq!(middle.sre.max_paths, 5);
+    // The last axis varies fastest.
+    assert_eq!(sweep.points[1].recipe.sre.max_paths, 5);
+}
+
+#[test]
+fn designs_of_points_cover_their_ranges() {
+    for design in ["latin-hypercube", "sobol"] {
+        let axes = "[[axis]]\nkey = \"link.reference_snr_db\"\nfrom = 20\nto = 60\n\
+                    [[axis]]\nkey = \"surfaces.board_material\"\nvalues = [\"glass\", \"metal\"]";
+        let sweep = sweep(&format!("design = {design:?}\npoints = 16"), axes).unwrap();
+        let snr: Vec<f64> = sweep.points.iter().map(|p| p.recipe.link.reference_snr_db).collect();
+        for slice in 0..16 {
+            let low = 20.0 + 2.5 * f64::from(slice);
+            assert_eq!(snr.iter().filter(|x| (low..low + 2.5).contains(*x)).count(), 1, "{design}");
+        }
+        let metal = sweep.points.iter().filter(|p| p.recipe.surfaces.board_material == "metal").count();
+        assert_eq!(metal, 8, "{design}");
+    }
+}
+
+#[test]
+fn wrong_sweeps_are_refused_before_any_work() {
+    let axis = "[[axis]]\nkey = \"link.reference_snr_db\"\n";
+    for (head, axes, said) in [
+        ("", "", "axes"),
+        ("", "[[axis]]\nkey = \"link.reference_snr\"\nvalues = [1]", "did you mean link.reference_snr_db"),
+        ("", &format!("{axis}values = []"), "empty"),
+        ("", &format!("{axis}values = [30, 900]"), "from -100 to 200"),
+        ("", &format!("{axis}values = [30, \"many\"]"), "numbers"),
+        ("", &format!("{axis}from = \"low\"\nto = 3\nsteps = 2"), "t.toml:6"),
+        ("", &format!("{axis}from = 1\nto = 3"), "needs steps"),
+        ("", &format!("{axis}from = 3\nto = 1\nsteps = 2"), "must be below"),
+        ("", &format!("{axis}from = nan\nto = 1\nsteps = 2"), "must be below"),
+        ("", &format!("{axis}from = -3\nto = 1\nsteps = 2\nscale = \"log\""), "above 0"),
+        ("", &format!("{axis}from = 1\nto = 3\nsteps = 1000000000"), "steps"),
+        ("", "[[axis]]\nkey = \"surfaces.board_material\"\nfrom = 1\nto = 3\nsteps = 3", "a number"),
+        ("", "[[axis]]\nkey = \"surfaces.board_material\"\nvalues = [\"cheese\"]", "no material"),
+        ("", "[[axis]]\nkey = \"board.clearance_min_m\"\nvalues = [20.0]", "clearance"),
+        ("", "[[axis]]\nkey = \"board.width_min_m\"\nvalues = [1.0, 2.0]", "board.width_max_m"),
+        ("", "[[axis]]\nkey = \"sre.p_fa\"\nfactor = true\nvalues = [\"x\"]", "numbers"),
+        ("", "[[axis]]\nkey = \"sre.max_paths\"\nfactor = true\nvalues = [2]", "factor"),
+        ("", &format!("{axis}values = [1]\n{axis}values = [2]"), "twice"),
+        ("", &format!("{axis}values = [1]\nlabels = [\"a\", \"b\"]"), "labels"),
+        ("", &format!("{axis}valves = [1]"), "valves"),
+        ("design = \"sobol\"", &format!("{axis}from = 1\nto = 3"), "needs points"),
+        ("design = \"sobol\"\npoints = 1000000000", &format!("{axis}from = 1\nto = 3"), "1000000000 points"),
+        ("points = 3", &format!("{axis}values = [1]"), "does not take"),
+        ("design = \"hexagonal\"", &format!("{axis}values = [1]"), "hexagonal"),
+        ("seed = -1", &format!("{axis}values = [1]"), "t.toml:4"),
+        ("set = [\"nonsense\"]", &format!("{axis}values = [1]"), "nonsense"),
+        ("recipe = \"nowhere.toml\"", &format!("{axis}values = [1]"), "nowhere.toml"),
+    ] {
+        let error = refused(head, axes);
+        assert!(error.contains(said), "{head} {axes}: {error}");
+    }
+    // 2^30 points of a grid.
+    let axes: String = ["gain_ripple_db_rms", "phase_ripple_deg_rms", "gain_imbalance_db_rms"]
+        .map(|key| format!("[[axis]]\nkey = \"rf_chain.{key}\"\nfrom = 0\nto = 1\nsteps = 1024\n"))
+        .concat();
+    assert!(refused("", &axes).contains("1073741824 points"));
+    let many = "name = \"t\"\nsplit = \"test\"\nrows = 10001\n[[axis]]\nkey = \"sre.p_fa\"\nvalues = [0.1]";
+    assert!(Sweep::parse(many, "t", None).unwrap_err().to_string().contains("10000 rows"));
+}
+
+#[test]
+fn a_stopped_sweep_is_finished_and_ends_the_same() {
+    let axes = "[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [30, 40, 50]";
+    let (whole, halves) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let sweep_ = sweep("", axes).unwrap();
+    let first = run(&sweep_, whole.path(), 1);
+    assert_eq!((first.made, first.kept, first.rows), (3, 0, 120));
+    // The first value alone, then all: only what is new is measured.
+    run(&sweep("", "[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [30]").unwrap(), halves.path(), 2);
+    let second = run(&sweep_, halves.path(), 3);
+    assert_eq!((second.made, second.kept, second.rows), (2, 1, 80));
+    for file in [SWEEP_TABLE, SWEEP_MANIFEST] {
+        assert!(fs::read(whole.path().join(file)).unwrap() == fs::read(halves.path().join(file)).unwrap(), "{file}");
+    }
+    let again = run(&sweep_, whole.path(), 1);
+    assert_eq!((again.made, again.kept, again.rows), (0, 3, 0));
+}
+
+#[test]
+fn storing_changes_no_number_and_verification_finds_damage() {
+    let axes = "[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [30, 50]";
+    let (plain, stored) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let a = run(&sweep("", axes).unwrap(), plain.path(), 2);
+    let b = run(&sweep("store = true", axes).unwrap(), stored.path(), 2);
+    assert!(a.table.results == b.table.results);
+    let options = VerifyOptions { sample: 5, seed: 1, partial: false };
+    for folder in [&plain, &stored] {
+        let found = verify_sweep(folder.path(), options, &|_| {}).unwrap();
+        assert_eq!(found.problems, Vec::<String>::new());
+        assert!(found.regenerated >= 40);
+    }
+    let hash = &a.table.manifest.points[0].hash;
+    let path = plain.path().join("points").join(format!("{}.json", &hash[..16]));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"rows\":40", "\"rows\":41")).unwrap();
+    assert!(verify_sweep(plain.path(), options, &|_| {}).unwrap().problems[0].contains("SHA-256"));
+}
+
+/// Counts what it measured.
+struct Counting(Mutex<u64>);
+
+struct Index;
+
+impl RowMetrics for Counting {
+    fn identity(&self) -> String {
+        "index".into()
+    }
+
+    fn columns(&self) -> Vec<(&'static str, &'static str)> {
+        vec![("index", "row")]
+    }
+
+    fn meter(&self, _: &Recipe) -> Result<Box<dyn RowMeter>, Error> {
+        *self.0.lock().unwrap() += 1;
+        Ok(Box::new(Index))
+    }
+}
+
+impl RowMeter for Index {
+    fn measure(&self, record: &Record) -> Result<Vec<f64>, Error> {
+        Ok(vec![record.index as f64])
+    }
+}
+
+#[test]
+fn metrics_of_others_are_measured_row_by_row_and_differences_are_paired() {
+    let axes =
+        "[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [20, 60]\n[[axis]]\nkey = \"sre.p_fa\"\nvalues = [0.02]";
+    let sweep = sweep("design = \"one-at-a-time\"", axes).unwrap();
+    assert_eq!(sweep.points.len(), 4);
+    let folder = tempfile::tempdir().unwrap();
+    let metrics = Counting(Mutex::new(0));
+    let outcome = sweep.run(folder.path(), 2, Some(&metrics), &|_| {}).unwrap();
+    assert_eq!(*metrics.0.lock().unwrap(), 4);
+    assert!(outcome.table.results.iter().all(|result| result.metric("index").unwrap().value == Some(19.5)));
+    assert_eq!(outcome.table.results[0].by_row["index"], (0..40).map(f64::from).collect::<Vec<_>>());
+    // Rows share their numbers, so a metric that no key moves has no difference and no error.
+    let found = sensitivities(&outcome.table, "index").unwrap();
+    assert!(found.iter().all(|s| (s.difference, s.stderr) == (0.0, Some(0.0))));
+    let found = sensitivities(&outcome.table, "arrivals_mean").unwrap();
+    assert_eq!((found.len(), found[0].axis.as_str()), (3, "link.reference_snr_db"));
+    assert!(found[0].difference < -0.5 && found[1].difference >= 0.0, "{found:?}");
+    let effects = main_effects(&outcome.table, 0, "arrivals_mean");
+    assert_eq!(effects.iter().map(|e| e.number.unwrap()).collect::<Vec<_>>(), [20.0, 50.0, 60.0]);
+}
+
+#[test]
+fn the_shipped_sweeps_load() {
+    for name in shipped_names() {
+        let sweep = Sweep::load(name).unwrap();
+        assert!(sweep.points.len() > 1 && !sweep.description.is_empty(), "{name}");
+    }
+}

@@ -1,0 +1,100 @@
+//! Verification of a sweep's folder: hashes, stored datasets, and points measured again.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
+use super::file::{Posterior, Sweep};
+use super::run::{measure_point, point_folder, read_result, result_path};
+use super::table::{SWEEP_TABLE, SweepManifest};
+use crate::error::Error;
+use crate::recipe::Recipe;
+use crate::shard::digest;
+use crate::verify::{Verification, VerifyOptions, verify};
+
+/// Checks a sweep: every file's hash, every stored dataset like any other, and as many points measured again as hold
+/// `options.sample` rows (at least one). Metrics of crates further down the flow are checked by hash only.
+///
+/// # Errors
+/// Only if there is no readable manifest; everything else is listed as a problem.
+pub fn verify_sweep(
+    folder: &Path,
+    options: VerifyOptions,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Verification, Error> {
+    let manifest = SweepManifest::read(folder)?;
+    let mut found = Verification::default();
+    let table = folder.join(SWEEP_TABLE);
+    check_hash(&table, &manifest.table_sha256, &mut found);
+    for point in &manifest.points {
+        check_hash(&result_path(folder, &point.hash), &point.sha256, &mut found);
+        found.rows += manifest.rows;
+        progress(manifest.rows);
+        if manifest.store {
+            let of_point = verify(&point_folder(folder, &point.hash), options, &|_| {})?;
+            found.shards += of_point.shards;
+            found.regenerated += of_point.regenerated;
+            found.problems.extend(of_point.problems);
+        }
+    }
+    if found.problems.is_empty() && !manifest.points.is_empty() {
+        measure_again(folder, &manifest, options, &mut found);
+    }
+    Ok(found)
+}
+
+fn check_hash(path: &Path, expected: &str, found: &mut Verification) {
+    match digest(path) {
+        Ok((_, sha256)) if sha256 == expected => {}
+        Ok((_, sha256)) => found.problems.push(format!("{}: SHA-256 {sha256}, expected {expected}", path.display())),
+        Err(e) => found.problems.push(format!("{}: {e}", path.display())),
+    }
+}
+
+fn measure_again(folder: &Path, manifest: &SweepManifest, options: VerifyOptions, found: &mut Verification) {
+    let wanted = options.sample.div_ceil(manifest.rows.max(1)).clamp(1, manifest.points.len() as u64);
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    for _ in 0..wanted {
+        let point = &manifest.points[rng.random_range(0..manifest.points.len())];
+        let path = result_path(folder, &point.hash);
+        let again = read_result(folder, &point.hash).and_then(|result| {
+            let sweep = bare(manifest);
+            let recipe = Arc::new(checked(&result.recipe, &path)?);
+            Ok((measure_point(&sweep, &recipe, &point.hash, None)?, result))
+        });
+        match again {
+            Err(e) => found.problems.push(format!("{}: cannot be measured again: {e}", path.display())),
+            Ok((again, result)) => {
+                found.regenerated += manifest.rows;
+                let differs = |metric: &&super::Metric| result.metric(&metric.name) != Some(metric);
+                if let Some(metric) = again.metrics.iter().find(differs) {
+                    found.problems.push(format!("{}: {} differs when measured again", path.display(), metric.name));
+                }
+            }
+        }
+    }
+}
+
+fn checked(recipe: &Recipe, path: &Path) -> Result<Recipe, Error> {
+    let json = serde_json::to_string(recipe).map_err(|e| Error::invalid(path, e.to_string()))?;
+    Ok(Recipe::from_json(&json, &path.display().to_string())?)
+}
+
+/// A sweep as far as one point's rows need it.
+fn bare(manifest: &SweepManifest) -> Sweep {
+    Sweep {
+        name: manifest.name.clone(),
+        description: String::new(),
+        base: Arc::new(manifest.base.clone()),
+        split: manifest.split.clone(),
+        rows: manifest.rows,
+        seed: manifest.seed,
+        design: manifest.design,
+        store: false,
+        posterior: Posterior::None,
+        axes: Vec::new(),
+        points: Vec::new(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Main effects: one small chart an axis and metric.
+
+use magnetar_dataset::sweep::{Effect, Metric, SweepTable, main_effects};
+
+use crate::Theme;
+use crate::chart::{Axis, Frame, empty, line};
+use crate::palette::Ink;
+use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
+
+const WIDTH: f64 = 330.0;
+const HEIGHT: f64 = 230.0;
+
+/// Longest label under a chart, characters.
+const LABEL: usize = 12;
+
+/// The main effect of one axis on one metric, with one standard error either way.
+#[must_use]
+pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: Theme) -> String {
+    let Some(about) = table.manifest.axes.get(axis) else { return String::new() };
+    let effects = main_effects(table, axis, &metric.name);
+    let title = format!("{} against {}", metric.name, about.name);
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, &title);
+    if effects.is_empty() {
+        empty(&mut canvas, [0.0, 0.0, WIDTH, HEIGHT], "nothing was measured");
+        return canvas.finish();
+    }
+    let numeric = effects.iter().all(|effect| effect.number.is_some());
+    let x_of = |i: usize, effect: &Effect| match effect.number {
+        Some(x) if numeric && about.log => x.log10(),
+        Some(x) if numeric => x,
+        _ => i as f64,
+    };
+    let points: Vec<([f64; 2], f64)> = effects
+        .iter()
+        .enumerate()
+        .map(|(i, effect)| ([x_of(i, effect), effect.mean], effect.stderr.unwrap_or(0.0)))
+        .collect();
+    let unit = if about.unit.is_empty() { String::new() } else { format!(", {}", about.unit) };
+    let label =
+        if numeric && about.log { format!("log10 of {}{unit}", about.name) } else { format!("{}{unit}", about.name) };
+    let x = if numeric {
+        Axis::covering(&label, points.iter().map(|(p, _)| p[0]))
+    } else {
+        // Words instead of marks: no mark falls inside.
+        Axis::new(&about.name, -0.5, points.len() as f64 - 0.5).step(1e6)
+    };
+    let y = Axis::covering(&metric.unit, points.iter().flat_map(|(p, s)| [p[1] - s, p[1] + s]));
+    let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT], x, y);
+    frame.draw(&mut canvas, &metric.name);
+    if numeric {
+        line(&mut canvas, &frame, points.iter().map(|(p, _)| *p), Stroke::new(Ink::Rx, 1.6));
+    } else {
+        words(&mut canvas, &frame, &effects);
+    }
+    for ([x, y], stderr) in &points {
+        let stroke = Stroke::new(Ink::Rx, 1.6);
+        canvas.line(frame.at([*x, y - stderr]), frame.at([*x, y + stderr]), stroke);
+        canvas.circle(frame.at([*x, *y]), 3.2, Ink::Rx, Stroke::new(Ink::Background, 1.0));
+    }
+    canvas.finish()
+}
+
+/// Labels of an axis without numbers, on two heights so that neighbours do not touch.
+fn words(canvas: &mut Canvas, frame: &Frame, effects: &[Effect]) {
+    let style = TextStyle::new(10.0, Ink::Muted, Anchor::Middle);
+    for (i, effect) in effects.iter().enumerate() {
+        let [x, y] = frame.at([i as f64, frame.y.min]);
+        let mut text: String = effect.label.chars().take(LABEL).collect();
+        if effect.label.chars().count() > LABEL {
+            text.push('…');
+        }
+        canvas.text([x, y + if i % 2 == 0 { 11.0 } else { 22.0 }], &text, style);
+    }
+}

@@ -1,0 +1,49 @@
+//! What moves a metric most: bars either way of the base point.
+
+use magnetar_dataset::sweep::Sensitivity;
+
+use crate::Theme;
+use crate::chart::{Axis, Frame};
+use crate::palette::Ink;
+use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
+
+const WIDTH: f64 = 760.0;
+const BAR: f64 = 22.0;
+const LABELS: f64 = 300.0;
+
+/// One bar a value, the most influential axis on top, with one standard error either way.
+#[must_use]
+pub fn sensitivity_chart(metric: &str, unit: &str, found: &[Sensitivity], theme: Theme) -> String {
+    let height = 70.0 + BAR * found.len() as f64;
+    let mut canvas = Canvas::new(WIDTH, height, theme, &format!("What moves {metric} most"));
+    let reach = |s: &Sensitivity| s.difference.abs() + s.stderr.unwrap_or(0.0);
+    let most = found.iter().map(reach).filter(|r| r.is_finite()).fold(0.0, f64::max).max(1e-9);
+    let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+    let x = Axis::new(&format!("{metric} minus that of the base recipe{unit}"), -1.05 * most, 1.05 * most);
+    // One unit of y a bar; the step keeps numbers off the axis.
+    let y = Axis::new("", 0.0, found.len().max(1) as f64).step(1e6);
+    let mut frame = Frame::within([LABELS - 54.0, 0.0, WIDTH - LABELS + 54.0, height], x, y);
+    frame.area[1] = 10.0;
+    frame.area[3] = BAR * found.len().max(1) as f64;
+    frame.draw(&mut canvas, "");
+    let style = TextStyle::new(11.0, Ink::Text, Anchor::End);
+    for (i, s) in found.iter().enumerate() {
+        let middle = found.len() as f64 - i as f64 - 0.5;
+        let [zero, y] = frame.at([0.0, middle]);
+        let [end, _] = frame.at([s.difference, middle]);
+        let ink = if s.difference > 0.0 { Ink::Tx } else { Ink::Rx };
+        canvas.rect([zero.min(end), y - 0.35 * BAR, (end - zero).abs(), 0.7 * BAR], ink, Ink::None);
+        if let Some(stderr) = s.stderr {
+            let (a, b) = (frame.at([s.difference - stderr, middle]), frame.at([s.difference + stderr, middle]));
+            canvas.line(a, b, Stroke::new(Ink::Text, 1.4));
+        }
+        let text = format!("{} = {} ({})", s.axis, s.value, s.base);
+        let text: String =
+            if text.chars().count() > 52 { text.chars().take(51).chain(['…']).collect() } else { text };
+        canvas.text([LABELS - 8.0, y + 4.0], &text, style);
+    }
+    let [x, _] = frame.at([0.0, 0.0]);
+    let [_, top, _, height] = frame.area;
+    canvas.line([x, top], [x, top + height], Stroke::new(Ink::Text, 1.0));
+    canvas.finish()
+}

@@ -1,0 +1,187 @@
+//! `magnetar sweep`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use magnetar_dataset::sweep::{
+    Outcome, Posterior, Progress, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, sensitivities,
+};
+use magnetar_report::sweep::sweep_page;
+use magnetar_signal::AtomicFile;
+use serde_json::json;
+
+use crate::progress;
+
+/// Flags of `magnetar sweep`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A sweep file names a base recipe, a split, rows per point and axes over recipe keys; docs/sweeps.md describes it. All
+points share their random numbers. Finished points are kept: a stopped sweep is finished by the same command, and one
+that was extended measures only what is new. `magnetar verify DIR` checks the result.
+
+Examples:
+  magnetar sweep --list
+  magnetar sweep rf_chain --out out/rf_chain
+  magnetar sweep mine.toml --out out/mine --dry-run
+  magnetar sweep sensitivity --out out/sensitivity     which keys move the posterior's NLL most
+  magnetar sweep --show board > mine.toml")]
+pub struct Args {
+    /// A sweep file, or the name of a shipped sweep.
+    #[arg(value_name = "SWEEP.toml|NAME", required_unless_present_any = ["list", "show"])]
+    sweep: Option<String>,
+    /// The sweep's folder.
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["list", "show", "dry_run"])]
+    out: Option<PathBuf>,
+    /// List the shipped sweeps.
+    #[arg(long)]
+    list: bool,
+    /// Print a shipped sweep's file.
+    #[arg(long, value_name = "NAME")]
+    show: Option<String>,
+    /// Check the sweep and print its points, but measure nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Worker threads; 0 for one a core.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Print a JSON summary.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs a sweep.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.list {
+        return list(args.json);
+    }
+    if let Some(name) = &args.show {
+        let (_, text) = SHIPPED
+            .iter()
+            .find(|(shipped, _)| shipped == name)
+            .with_context(|| format!("no shipped sweep {name:?}; magnetar sweep --list shows them"))?;
+        print!("{text}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let name = args.sweep.as_deref().context("give a sweep file")?;
+    let sweep = Sweep::load(name)?;
+    eprintln!(
+        "{}: {} points ({}), {} rows of split {} each",
+        sweep.name,
+        sweep.points.len(),
+        sweep.design.label(),
+        sweep.rows,
+        sweep.split
+    );
+    if args.dry_run {
+        for point in &sweep.points {
+            println!("{:>5}  {}", point.number, point.label(&sweep.axes));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let out = args.out.as_deref().context("give --out DIR")?;
+    let metrics = scorer(&sweep)?;
+    let points = sweep.points.len() as u64;
+    let bar = progress::bar(points * sweep.rows, "rows");
+    let done = std::sync::atomic::AtomicU64::new(0);
+    let outcome = sweep.run(out, args.threads, metrics.as_deref(), &|step| match step {
+        Progress::Rows(rows) => bar.inc(rows),
+        Progress::Point => {
+            let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            bar.set_prefix(format!("{n}/{points} points"));
+        }
+    })?;
+    bar.finish_and_clear();
+    write_page(&out.join(SWEEP_PAGE), &sweep_page(&outcome.table))?;
+    print(args, out, &outcome)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(as_json: bool) -> anyhow::Result<ExitCode> {
+    let mut shown = Vec::new();
+    for (name, _) in SHIPPED {
+        let sweep = Sweep::load(name)?;
+        shown.push(json!({
+            "name": name, "title": sweep.name, "description": sweep.description, "points": sweep.points.len(),
+            "rows": sweep.rows, "posterior": sweep.posterior != Posterior::None,
+        }));
+        if !as_json {
+            println!("{name:<12} {:>4} points x {} rows: {}", sweep.points.len(), sweep.rows, sweep.description);
+        }
+    }
+    if as_json {
+        println!("{}", serde_json::to_string_pretty(&shown)?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_page(path: &Path, page: &str) -> anyhow::Result<()> {
+    let write = || {
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(page.as_bytes())?;
+        file.commit()
+    };
+    write().with_context(|| path.display().to_string())
+}
+
+fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {
+    let seconds = outcome.elapsed.as_secs_f64();
+    #[allow(clippy::cast_precision_loss, reason = "for display")]
+    let rate = outcome.rows as f64 / seconds.max(1e-9);
+    let metric = if outcome.table.manifest.posterior == Posterior::None { "arrivals_mean" } else { "nll" };
+    let movers = sensitivities(&outcome.table, metric);
+    if args.json {
+        let shown = json!({
+            "out": out, "points": outcome.table.results.len(), "points_made": outcome.made, "points_kept": outcome.kept,
+            "rows_made": outcome.rows, "seconds": seconds, "rows_per_second": rate,
+            "sensitivity": movers.as_ref().map(|found| json!({"metric": metric, "differences": found})),
+        });
+        println!("{shown}");
+        return Ok(());
+    }
+    match &movers {
+        Some(found) => {
+            println!("{metric} minus that of the base recipe, the key that moves it most first:");
+            for s in found {
+                let stderr = s.stderr.map_or_else(String::new, |e| format!(" +- {e:.4}"));
+                println!("  {:<32} {:>16} (base {}) {:>+9.4}{stderr}", s.axis, s.value, s.base, s.difference);
+            }
+        }
+        None => print_points(&outcome.table),
+    }
+    println!(
+        "{} points measured, {} were there; {} rows in {} ({rate:.0} rows/s)",
+        outcome.made,
+        outcome.kept,
+        outcome.rows,
+        progress::duration(outcome.elapsed)
+    );
+    println!("table and page: {}, {}", out.join(SWEEP_TABLE).display(), out.join(SWEEP_PAGE).display());
+    Ok(())
+}
+
+/// The few metrics that fit a terminal.
+fn print_points(table: &SweepTable) {
+    let metrics = ["los_share", "arrivals_mean", "aoa_error_deg_p50", "aoa_error_deg_p90", "snr_error_db_p50", "nll"];
+    let there = |name: &&str| table.results.first().is_some_and(|first| first.metric(name).is_some());
+    let metrics: Vec<&str> = metrics.into_iter().filter(there).collect();
+    println!("  {:<40}{}", "", metrics.iter().map(|name| format!("{name:>20}")).collect::<String>());
+    for (point, result) in table.manifest.points.iter().zip(&table.results) {
+        let label: Vec<&str> = point.settings.iter().map(|setting| setting.label.as_str()).collect();
+        let value = |name: &&str| match result.metric(name).map(|m| (m.value, m.stderr)) {
+            Some((Some(value), Some(stderr))) => format!("{:>20}", format!("{value:.3} +- {stderr:.3}")),
+            Some((Some(value), None)) => format!("{value:>20.3}"),
+            _ => format!("{:>20}", "n/a"),
+        };
+        println!("  {:<40}{}", label.join(", "), metrics.iter().map(value).collect::<String>());
+    }
+}
+
+/// The posterior's metrics, if the sweep asks for them.
+fn scorer(sweep: &Sweep) -> anyhow::Result<Option<Box<dyn magnetar_dataset::sweep::RowMetrics>>> {
+    match sweep.posterior {
+        Posterior::None => Ok(None),
+        Posterior::Own | Posterior::Base => anyhow::bail!("posterior metrics are not there yet"),
+    }
+}
