@@ -1,0 +1,60 @@
+//! `magnetar sweep`.
+
+use std::fs;
+
+use crate::cli::{fail, succeed};
+
+const SWEEP: &str = "name = \"snr\"\ndescription = \"a <test>\"\nsplit = \"test\"\nrows = 60\n\
+    [[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [30, 50]\n\
+    [[axis]]\nkey = \"surfaces.board_material\"\nvalues = [\"glass\", \"metal\"]\n";
+
+#[test]
+fn a_sweep_writes_a_table_and_a_page_once_and_verifies() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("snr.toml");
+    fs::write(&file, SWEEP).unwrap();
+    let (file, out) = (file.to_str().unwrap(), folder.path().join("out"));
+    let out_arg = out.to_str().unwrap();
+    let said: serde_json::Value = serde_json::from_str(&succeed(&["sweep", file, "--out", out_arg, "--json"])).unwrap();
+    assert_eq!((said["points_made"].as_u64(), said["rows_made"].as_u64()), (Some(4), Some(240)));
+    let page = fs::read_to_string(out.join("sweep.html")).unwrap();
+    assert!(page.contains("Main effects of link.reference_snr_db") && page.contains("a &lt;test&gt;"));
+    assert!(!page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org").count());
+    let table = fs::read(out.join("sweep.parquet")).unwrap();
+    assert_eq!(table[..4], *b"PAR1");
+    assert!(succeed(&["verify", out_arg]).contains("valid"));
+    let again: serde_json::Value =
+        serde_json::from_str(&succeed(&["sweep", file, "--out", out_arg, "--json"])).unwrap();
+    assert_eq!((again["points_kept"].as_u64(), again["rows_made"].as_u64()), (Some(4), Some(0)));
+    assert!(fs::read(out.join("sweep.parquet")).unwrap() == table);
+}
+
+#[test]
+fn wrong_sweeps_fail_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wrong.toml");
+    let (path, out) = (file.to_str().unwrap(), folder.path().join("out"));
+    for (from, to, said) in [
+        ("values = [30, 50]", "values = []", "empty"),
+        ("values = [30, 50]", "values = [30, 1000]", "from -100 to 200"),
+        ("values = [30, 50]", "from = 1\nto = 2\nsteps = 1000000000", "steps"),
+        ("link.reference_snr_db", "link.snr", "unknown key"),
+        ("rows = 60", "rows = 1000000000", "rows"),
+    ] {
+        fs::write(&file, SWEEP.replace(from, to)).unwrap();
+        let error = fail(&["sweep", path, "--out", out.to_str().unwrap()]);
+        assert!(error.contains(said), "{error}");
+        assert!(!out.exists());
+    }
+    assert!(fail(&["sweep", "nowhere.toml", "--out", "x"]).contains("rf_chain"));
+}
+
+#[test]
+fn shipped_sweeps_are_listed_shown_and_checked() {
+    let list = succeed(&["sweep", "--list"]);
+    for name in ["materials", "rf_chain", "board", "sensitivity"] {
+        assert!(list.contains(name));
+        assert!(succeed(&["sweep", "--show", name]).contains("[[axis]]"));
+    }
+    assert_eq!(succeed(&["sweep", "rf_chain", "--dry-run"]).lines().count(), 20);
+}
