@@ -80,6 +80,16 @@ pub fn evaluate(
     Ok(evaluation)
 }
 
+/// The twin's score of one row.
+pub(crate) fn score_twin(record: &Record, scorer: &TwinScorer, size: SupportSize) -> Result<Score, PosteriorError> {
+    let support = Support::centred(&record.room, size)?;
+    let mask = support.mask(&record.rx);
+    let target = Target::evaluation(&support, &mask, &record.tx)?;
+    let view = View::of(record);
+    let twin = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
+    Ok(Score::new(&twin, &support, &mask, &target, &record.rx, &record.tx))
+}
+
 fn score_row(
     record: &Record,
     scorer: &TwinScorer,

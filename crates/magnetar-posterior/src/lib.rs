@@ -20,6 +20,7 @@ mod target;
 #[cfg(test)]
 mod testing;
 mod twin;
+mod twin_metrics;
 mod view;
 mod volume;
 
@@ -41,5 +42,6 @@ pub use twin::{
     Ablation, FitRow, Grain, PARAMETER_RANGES, RoomSlabs, TwinFile, TwinModel, TwinParameters, TwinScorer, fit,
     withheld_nll,
 };
+pub use twin_metrics::TwinMetrics;
 pub use view::View;
 pub use volume::Volume;

@@ -2,9 +2,10 @@
 //!
 //! The paper's Sim scores weigh no-board and board samples equally, and room groups equally within each. A room group
 //! here is a material assignment: in Sim every sample is its own realisation of the room, and the assignment is the one
-//! thing that realisations share.
+//! thing that realisations share. Its Real scores (here: replays) also weigh board placements equally, protocols equally
+//! within each, and RX sites equally within each of those.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -15,8 +16,9 @@ use crate::{CONE_OPENINGS_DEG, LEVELS, Score};
 pub struct Stratum {
     /// Whether the layout holds a board.
     pub board: bool,
-    /// The room group (a material assignment).
-    pub group: String,
+    /// The groups within, outermost first: those of one parent weigh equally. In Sim the room group (a material
+    /// assignment); in replays also board placement, protocol and RX site.
+    pub groups: Vec<String>,
 }
 
 /// A balanced mean and its standard error.
@@ -79,13 +81,11 @@ impl Tally {
 
     fn summary_of(&self, keep: impl Fn(&Stratum) -> bool) -> Option<Summary> {
         let kept: Vec<_> = self.strata.iter().filter(|(s, _)| keep(s)).collect();
-        let groups = |board: bool| kept.iter().filter(|(s, _)| s.board == board).count();
-        let conditions = [false, true].iter().filter(|b| groups(**b) > 0).count();
         let mut mean = vec![0.0; WIDTH];
         let mut variance = vec![0.0; WIDTH];
         let mut samples = 0;
         for (stratum, sums) in &kept {
-            let weight = 1.0 / (conditions * groups(stratum.board)) as f64;
+            let weight = weight(stratum, kept.iter().map(|(other, _)| *other));
             let n = sums.count as f64;
             samples += sums.count;
             for c in 0..WIDTH {
@@ -98,6 +98,22 @@ impl Tally {
         }
         (samples > 0).then(|| Summary::new(samples, &mean, &variance))
     }
+}
+
+/// The share of a stratum among all: halved between conditions, then shared out level by level among the groups of one
+/// parent.
+fn weight<'a>(stratum: &Stratum, all: impl Iterator<Item = &'a Stratum> + Clone) -> f64 {
+    let conditions: BTreeSet<bool> = all.clone().map(|other| other.board).collect();
+    let mut weight = 1.0 / conditions.len().max(1) as f64;
+    for level in 0..stratum.groups.len() {
+        let siblings: BTreeSet<&String> = all
+            .clone()
+            .filter(|other| other.board == stratum.board && other.groups.get(..level) == stratum.groups.get(..level))
+            .filter_map(|other| other.groups.get(level))
+            .collect();
+        weight /= siblings.len().max(1) as f64;
+    }
+    weight
 }
 
 /// One row of the reliability table.
@@ -241,7 +257,7 @@ mod tests {
     }
 
     fn stratum(board: bool, group: &str) -> Stratum {
-        Stratum { board, group: group.into() }
+        Stratum { board, groups: vec![group.into()] }
     }
 
     #[test]
@@ -262,6 +278,25 @@ mod tests {
         // Sample variance of 1 and 3 is 2, so the mean's standard error is 1.
         assert!((open.nll - 2.0).abs() < 1e-12 && (open.nll_stderr - 1.0).abs() < 1e-12);
         assert!(Tally::default().summary().is_none());
+    }
+
+    #[test]
+    fn placements_protocols_and_sites_weigh_equally_within_their_parents() {
+        let mut tally = Tally::default();
+        let mut add = |placement: &str, protocol: &str, site: &str, nll: f64| {
+            let groups = [placement, protocol, site].map(str::to_owned).to_vec();
+            tally.add(Stratum { board: placement != "none", groups }, &score(nll));
+        };
+        add("none", "track", "0", 2.0);
+        for _ in 0..5 {
+            add("left", "track", "0", 4.0);
+        }
+        add("left", "track", "1", 8.0);
+        add("left", "full-rotation", "0", 10.0);
+        add("right", "track", "0", 16.0);
+        // Left: tracks (4 + 8) / 2, protocols (6 + 10) / 2 = 8; boards (8 + 16) / 2 = 12; conditions (2 + 12) / 2.
+        assert!((tally.summary().unwrap().nll - 7.0).abs() < 1e-12);
+        assert!((tally.summary_by_board(true).unwrap().nll - 12.0).abs() < 1e-12);
     }
 
     #[test]

@@ -35,10 +35,15 @@ impl View {
 }
 
 impl Stratum {
-    /// The balanced group of a row: board condition and material assignment.
+    /// The balanced group of a row: board condition and material assignment; in replays also placement, protocol and site.
     #[must_use]
     pub fn of(record: &Record) -> Self {
         let m = &record.materials;
-        Self { board: record.board.is_some(), group: format!("{}/{}/{}", m.wall, m.ceiling, m.floor) }
+        let mut groups = vec![format!("{}/{}/{}", m.wall, m.ceiling, m.floor)];
+        if let Some(replayed) = &record.replayed {
+            let site = format!("{:05}", replayed.site);
+            groups.extend([replayed.placement.to_string(), replayed.protocol.label().to_owned(), site]);
+        }
+        Self { board: record.board.is_some(), groups }
     }
 }

@@ -14,18 +14,20 @@ use crate::progress;
 /// Flags of `magnetar evaluate`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Averages weigh no-board and board rows equally, and within each every material assignment equally.
+Averages weigh no-board and board rows equally, and within each every material assignment equally. Of replays, board
+placements weigh equally as well, protocols within each placement, and RX sites within each protocol.
 
 Examples:
   magnetar evaluate data
-  magnetar evaluate data --split test --limit 2000 --json")]
+  magnetar evaluate data --split test --limit 2000 --json
+  magnetar evaluate replay --split full-rotation,track")]
 pub struct Args {
     /// The dataset's folder.
     dataset: PathBuf,
-    /// The split to score.
-    #[arg(long, default_value = "test", value_name = "NAME")]
-    split: String,
-    /// Score only the first N rows.
+    /// The splits to score together; may be given many times or as a list.
+    #[arg(long, default_value = "test", value_delimiter = ',', value_name = "NAME")]
+    split: Vec<String>,
+    /// Score only the first N rows of each.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Print one JSON object.
@@ -39,15 +41,19 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = Dataset::open(&args.dataset)?;
     let scorer = args.scorer.scorer(&dataset)?;
-    let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
+    let (mut rows, mut records) = (0, Vec::new());
+    for split in &args.split {
+        let of_split = dataset.split(split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
+        rows += of_split;
+        records.push(dataset.records(split, Columns::WithoutCsi)?.take(usize::try_from(of_split)?));
+    }
     let bar = progress::bar(rows, "rows");
-    let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(usize::try_from(rows)?);
-    let evaluation = evaluate(records, &scorer, args.scorer.size(), &|n| bar.inc(n))?;
+    let evaluation = evaluate(records.into_iter().flatten(), &scorer, args.scorer.size(), &|n| bar.inc(n))?;
     bar.finish_and_clear();
     let scorers = [("twin", &evaluation.twin), ("uniform", &evaluation.uniform)];
     if args.json {
         let mut out = serde_json::Map::new();
-        out.insert("split".into(), json!(args.split));
+        out.insert("split".into(), json!(args.split.join(",")));
         for (name, tally) in scorers {
             out.insert(name.into(), to_json(tally)?);
         }

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::sweep::{
-    Outcome, Posterior, Progress, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, sensitivities,
+    Outcome, Posterior, Progress, RowMetrics, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, sensitivities,
 };
+use magnetar_posterior::{SupportSize, TwinFile, TwinMetrics};
 use magnetar_report::sweep::sweep_page;
 use magnetar_signal::AtomicFile;
 use serde_json::json;
@@ -85,7 +86,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let points = sweep.points.len() as u64;
     let bar = progress::bar(points * sweep.rows, "rows");
     let done = std::sync::atomic::AtomicU64::new(0);
-    let outcome = sweep.run(out, args.threads, metrics.as_deref(), &|step| match step {
+    let metrics = metrics.as_ref().map(|metrics| metrics as &dyn RowMetrics);
+    let outcome = sweep.run(out, args.threads, metrics, &|step| match step {
         Progress::Rows(rows) => bar.inc(rows),
         Progress::Point => {
             let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -179,9 +181,11 @@ fn print_points(table: &SweepTable) {
 }
 
 /// The posterior's metrics, if the sweep asks for them.
-fn scorer(sweep: &Sweep) -> anyhow::Result<Option<Box<dyn magnetar_dataset::sweep::RowMetrics>>> {
-    match sweep.posterior {
-        Posterior::None => Ok(None),
-        Posterior::Own | Posterior::Base => anyhow::bail!("posterior metrics are not there yet"),
-    }
+fn scorer(sweep: &Sweep) -> anyhow::Result<Option<TwinMetrics>> {
+    let size = SupportSize::EVALUATION;
+    Ok(match sweep.posterior {
+        Posterior::None => None,
+        Posterior::Own => Some(TwinMetrics::own(&TwinFile::shipped()?, size)),
+        Posterior::Base => Some(TwinMetrics::base(&TwinFile::shipped()?, size, &sweep.base)?),
+    })
 }
