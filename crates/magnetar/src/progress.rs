@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar of `total` things; hidden where there is no terminal.
 pub fn bar(total: u64, what: &str) -> ProgressBar {
-    let style = format!("{{wide_bar}} {{pos}}/{{len}} {what} {{per_sec}} {{eta}}");
+    let style = format!("{{prefix}}{{wide_bar}} {{pos}}/{{len}} {what} {{per_sec}} {{eta}}");
     let bar = ProgressBar::new(total);
     bar.set_style(ProgressStyle::with_template(&style).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar

@@ -139,7 +139,7 @@ fn impossible_combinations_are_named() {
 #[test]
 fn keys_can_be_set_by_path_one_at_a_time() {
     let mut recipe = Recipe::paper();
-    for key in KEYS {
+    for key in KEYS.iter().filter(|key| !key.path.starts_with("replay.")) {
         let Some((min, max)) = key.range() else { continue };
         let path = key.path.replace('*', "train");
         let value = recipe.get(&path).unwrap();

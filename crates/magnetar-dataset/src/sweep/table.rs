@@ -98,7 +98,7 @@ impl SweepTable {
         let mut results = Vec::with_capacity(hashes.len());
         let mut points = Vec::with_capacity(hashes.len());
         for (point, hash) in sweep.points.iter().zip(hashes) {
-            results.push(read_result(out, hash)?);
+            results.push(needed(read_result(out, hash)?, sweep.design));
             let path = result_path(out, hash);
             let (_, sha256) = digest(&path).map_err(Error::io(&path))?;
             points.push(ListedPoint { settings: point.settings.clone(), hash: hash.clone(), sha256 });
@@ -134,8 +134,17 @@ impl SweepTable {
         let manifest = SweepManifest::read(folder)?;
         let results =
             manifest.points.iter().map(|point| read_result(folder, &point.hash)).collect::<Result<Vec<_>, _>>()?;
+        let results = results.into_iter().map(|result| needed(result, manifest.design)).collect();
         Ok(Self { manifest, results })
     }
+}
+
+/// Rows' own values are kept in memory only where differences are taken.
+fn needed(mut result: PointResult, design: Design) -> PointResult {
+    if design != Design::OneAtATime {
+        result.by_row.clear();
+    }
+    result
 }
 
 impl SweepManifest {

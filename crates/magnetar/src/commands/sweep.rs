@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Progress::Rows(rows) => bar.inc(rows),
         Progress::Point => {
             let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            bar.set_prefix(format!("{n}/{points} points"));
+            bar.set_prefix(format!("{n}/{points} points "));
         }
     })?;
     bar.finish_and_clear();
