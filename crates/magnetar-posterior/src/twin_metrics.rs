@@ -33,8 +33,9 @@ impl TwinMetrics {
 }
 
 fn scorer(recipe: &Recipe, parameters: TwinParameters) -> Result<TwinScorer, Error> {
-    let model = TwinModel::from_recipe(recipe)?;
-    TwinScorer::new(model, parameters).map_err(|e| Error::Request(e.to_string()))
+    TwinModel::from_recipe(recipe)
+        .and_then(|model| TwinScorer::new(model, parameters))
+        .map_err(|e| Error::Request(e.to_string()))
 }
 
 impl RowMetrics for TwinMetrics {
