@@ -73,4 +73,8 @@ function say(text) {
 
 const wrapDegrees = (a) => ((a + 180) % 360 + 360) % 360 - 180;
 const round = (v, digits) => Number(v.toFixed(digits));
-const shown = (v, digits) => Number.isFinite(v) ? v.toFixed(digits).replace("-", "\u2212") : "n/a";
+// A number for people: a true minus sign, and none on a zero.
+function shown(v, digits) {
+  if (!Number.isFinite(v)) return "n/a";
+  return (round(v, digits) + 0).toFixed(digits).replace("-", "\u2212");
+}

@@ -2,7 +2,7 @@
 // The room in 3D on a plain canvas: an orbiting camera, far faces painted first.
 
 const camera = { turn: 0.75, tilt: 0.5, zoom: 1 };
-const LOBE_M = 0.75; // radius of a lobe's peak
+const LOBE = 0.11; // radius of a lobe's peak, in lengths of the room's longer side
 
 function project(width, height) {
   const [x0, x1, y0, y1, z0, z1] = view.state.room_m;
@@ -44,9 +44,11 @@ function boxFaces(points, ink, alpha) {
 // The pattern as a surface around a device: 15 degree steps, radius by amplitude.
 function lobeFaces(device, lobe, ink) {
   const rows = lobe.amplitude, faces = [];
+  const [x0, x1, y0, y1] = view.state.room_m;
+  const peak = Math.min(LOBE * Math.max(x1 - x0, y1 - y0), 2);
   const at = (r, c) => {
     const [el, az] = [(r * 15 - 90) * Math.PI / 180, (c * 15 - 180 + device.heading_deg) * Math.PI / 180];
-    const radius = LOBE_M * rows[r][c];
+    const radius = peak * rows[r][c];
     const p = device.position_m;
     return [p[0] + radius * Math.cos(el) * Math.cos(az), p[1] + radius * Math.cos(el) * Math.sin(az), p[2] + radius * Math.sin(el)];
   };

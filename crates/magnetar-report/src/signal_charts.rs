@@ -27,9 +27,12 @@ pub struct ProfileMark {
 pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> String {
     let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, "Channel magnitude over frequency, both RX channels");
     let magnitude = |channel: usize| {
-        let bins = (0..observation.bins()).map(move |k| observation.get(k, channel).norm());
-        bins.enumerate()
-            .map(|(k, m)| [(band.carrier_hz + band.offset_hz(k)) / 1e9, 20.0 * f64::from(m).max(1e-6).log10()])
+        // A page shows no more points than it has pixels.
+        let step = (observation.bins() / 1024).max(1);
+        (0..observation.bins()).step_by(step).map(move |k| {
+            let db = 20.0 * f64::from(observation.get(k, channel).norm()).max(1e-6).log10();
+            [(band.carrier_hz + band.offset_hz(k)) / 1e9, db]
+        })
     };
     let all: Vec<f64> = (0..ELEMENTS).flat_map(&magnitude).map(|[_, db]| db).collect();
     let (low, high) = (quantile(&all, 0.01), quantile(&all, 1.0));

@@ -6,6 +6,8 @@ mod marginal;
 mod pattern;
 mod room;
 mod slices;
+#[cfg(test)]
+mod tests;
 mod volume;
 
 use magnetar_posterior::{Support, Volume};
@@ -66,18 +68,4 @@ pub(crate) fn hpd_threshold(values: &[f64], mass: f64) -> f64 {
         }
     }
     f64::INFINITY
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hpd_threshold_keeps_just_enough_mass() {
-        let values = [0.5, 0.2, 0.2, 0.1, 0.0];
-        assert_eq!(hpd_threshold(&values, 0.5), 0.5);
-        assert_eq!(hpd_threshold(&values, 0.6), 0.2);
-        assert_eq!(hpd_threshold(&values, 1.0), 0.1);
-        assert_eq!(hpd_threshold(&[0.0], 0.5), f64::INFINITY);
-    }
 }

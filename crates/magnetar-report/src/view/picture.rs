@@ -18,6 +18,9 @@ use crate::twin::Twin;
 /// Width of the plan, in units of its SVG.
 const PLAN_WIDTH: f64 = 440.0;
 
+/// Most boxes the page scores a posterior with: the work grows with them, and a page should not wait for seconds.
+const MAX_POSTERIOR_BOXES: usize = 200;
+
 /// A link to be shown.
 pub(crate) struct Shown<'a> {
     /// The world.
@@ -67,7 +70,9 @@ pub(super) fn picture(
     if link.found.is_empty() {
         result.notes.push("The estimator found no arrival above the noise.".into());
     }
-    if state.posterior {
+    if state.posterior && link.scene.boxes.len() > MAX_POSTERIOR_BOXES {
+        result.notes.push(format!("The posterior is shown for up to {MAX_POSTERIOR_BOXES} boxes."));
+    } else if state.posterior {
         match posterior_svg(link, settings, twin) {
             Ok(svg) => {
                 result.posterior_svg = Some(svg);
