@@ -15,8 +15,12 @@ import json
 import math
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
+
+from scene_file import InputError
+from sionna_export import check_llvm
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CARRIER_HZ, SPACING_HZ, BINS, ELEMENT_SPACING_M = 10e9, 0.96e6, 512, 0.026
@@ -185,6 +189,10 @@ def main():
     parser.add_argument("--threads", type=int, default=0, help="threads of magnetar; 0 for one a core, as Sionna RT")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
+    try:
+        check_llvm()
+    except InputError as error:
+        sys.exit(f"error: {error}")
     warm_up = 5
     stock_samples = max(args.samples // 4, 5)
     samples = scenes(args.magnetar, args.samples + stock_samples + 2 * warm_up)

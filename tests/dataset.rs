@@ -167,10 +167,11 @@ fn peak_memory(rows: &str, out: &Path) -> u64 {
 #[test]
 fn memory_does_not_grow_with_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let small = peak_memory("2000", &folder.path().join("small"));
-    let large = peak_memory("10000", &folder.path().join("large"));
+    let small = peak_memory("4000", &folder.path().join("small"));
+    let large = peak_memory("16000", &folder.path().join("large"));
     assert!(large < 400_000, "{large} kB");
-    assert!(large * 10 < small * 11, "{small} kB for 2,000 rows, {large} kB for 10,000");
+    // A tenth, and 4 MB for the allocator's own mood, which matters where the whole is only some 50 MB.
+    assert!(large < small * 11 / 10 + 4_000, "{small} kB for 4,000 rows, {large} kB for 16,000");
 }
 
 #[test]

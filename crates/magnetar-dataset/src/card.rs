@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::{DataType, Field, Fields};
 use magnetar_scene::AntennaPattern;
 
 use crate::manifest::Manifest;
@@ -18,7 +18,12 @@ pub(crate) fn card(manifest: &Manifest) -> String {
 
 fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
     let recipe = &manifest.recipe;
-    writeln!(text, "---\npretty_name: magnetar {}\nconfigs:\n- config_name: default\n  data_files:", recipe.name)?;
+    // A name may hold anything; JSON's quotes are YAML's too.
+    let title = serde_json::Value::from(format!("magnetar {}", recipe.name));
+    writeln!(text, "---\npretty_name: {title}\ndataset_info:\n  features:")?;
+    // Hugging Face's library does not know Arrow's tensor type; with the features spelt out it takes the list below it.
+    write_features(text, manifest.shape().schema().fields(), "  ")?;
+    writeln!(text, "configs:\n- config_name: default\n  data_files:")?;
     for name in manifest.splits.keys() {
         writeln!(text, "  - split: {name}\n    path: {name}/*.parquet")?;
     }
@@ -60,11 +65,45 @@ fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
         writeln!(
             text,
             "\n`csi` is an `arrow.fixed_shape_tensor` of shape [{}, 2, 2]: bin, channel, (re, im). In numpy:\n\
-             `np.stack(column).reshape(-1, {}, 2, 2).view(np.complex64)[..., 0]` for f32.",
-            recipe.band.bins, recipe.band.bins
+             `table[\"csi\"].combine_chunks().to_numpy_ndarray().view(np.complex64)[..., 0]` for f32.",
+            recipe.band.bins
         )?;
     }
     Ok(())
+}
+
+/// The columns in Hugging Face's own YAML.
+fn write_features(text: &mut String, fields: &Fields, indent: &str) -> std::fmt::Result {
+    let deeper = format!("{indent}  ");
+    for field in fields {
+        writeln!(text, "{indent}- name: {}", field.name())?;
+        match field.data_type() {
+            DataType::Struct(inner) => {
+                writeln!(text, "{indent}  struct:")?;
+                write_features(text, inner, &deeper)?;
+            }
+            DataType::List(item) => match item.data_type() {
+                DataType::Struct(inner) => {
+                    writeln!(text, "{indent}  list:")?;
+                    write_features(text, inner, &deeper)?;
+                }
+                other => writeln!(text, "{indent}  list: {}", feature_type(other))?,
+            },
+            DataType::FixedSizeList(item, n) => {
+                writeln!(text, "{indent}  list: {}\n{indent}  length: {n}", feature_type(item.data_type()))?;
+            }
+            other => writeln!(text, "{indent}  dtype: {}", feature_type(other))?,
+        }
+    }
+    Ok(())
+}
+
+fn feature_type(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Utf8 => "string".to_owned(),
+        DataType::Boolean => "bool".to_owned(),
+        other => other.to_string().to_lowercase(),
+    }
 }
 
 fn write_field(text: &mut String, prefix: &str, field: &Field) -> std::fmt::Result {
