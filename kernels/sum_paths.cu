@@ -57,7 +57,7 @@ static __device__ __forceinline__ float2 phasor(float half_turns) {
 }
 
 static __device__ __forceinline__ float2 product(float2 a, float2 b) {
-    return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+    return make_float2(fmaf(a.x, b.x, -(a.y * b.y)), fmaf(a.x, b.y, a.y * b.x));
 }
 
 // Multiplies both elements of one bin by their factors.
@@ -68,10 +68,10 @@ static __device__ __forceinline__ void apply(const RfChain &chain, unsigned bin,
     float nepers[2] = {0.0f, 0.0f}, turned[2] = {0.0f, 0.0f};
     for (unsigned n = 0; n < chain.terms; ++n) {
         for (int m = 0; m < 2; ++m) {
-            nepers[m] += chain.nepers[m][n] * cosine;
-            turned[m] += chain.half_turns[m][n] * cosine;
+            nepers[m] = fmaf(chain.nepers[m][n], cosine, nepers[m]);
+            turned[m] = fmaf(chain.half_turns[m][n], cosine, turned[m]);
         }
-        const float next = 2.0f * once * cosine - before;
+        const float next = fmaf(2.0f * once, cosine, -before);
         before = cosine;
         cosine = next;
     }
@@ -83,14 +83,14 @@ static __device__ __forceinline__ void apply(const RfChain &chain, unsigned bin,
 }
 
 static __device__ __forceinline__ float energy(const float2 z[2]) {
-    return (z[0].x * z[0].x + z[0].y * z[0].y) + (z[1].x * z[1].x + z[1].y * z[1].y);
+    return fmaf(z[0].x, z[0].x, z[0].y * z[0].y) + fmaf(z[1].x, z[1].x, z[1].y * z[1].y);
 }
 
 static __device__ __forceinline__ void add(float *observation, size_t plane, unsigned bin, const float2 z[2], float scale) {
-    observation[bin] += scale * z[0].x;
-    observation[plane + bin] += scale * z[0].y;
-    observation[2 * plane + bin] += scale * z[1].x;
-    observation[3 * plane + bin] += scale * z[1].y;
+    observation[bin] = fmaf(scale, z[0].x, observation[bin]);
+    observation[plane + bin] = fmaf(scale, z[0].y, observation[plane + bin]);
+    observation[2 * plane + bin] = fmaf(scale, z[1].x, observation[2 * plane + bin]);
+    observation[3 * plane + bin] = fmaf(scale, z[1].y, observation[3 * plane + bin]);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
