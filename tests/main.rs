@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod backend;
 mod cli;
 mod dataset;
 mod devices;

@@ -88,10 +88,13 @@ fn compile(program: &Program, architecture: &str) -> Result<Ptx, CudaError> {
     })
 }
 
+/// What a manifest calls this backend.
+pub(crate) const NAME: &str = "cuda";
+
 /// One open GPU.
 pub(crate) struct Device {
     pub context: Arc<CudaContext>,
-    pub name: String,
+    name: String,
 }
 
 impl Device {
@@ -115,6 +118,11 @@ impl Device {
     /// Loads a program.
     pub fn load(&self, program: &Program, source: KernelSource) -> Result<CudaFunction, CudaError> {
         load(&self.context, program, source)
+    }
+
+    /// The backend and the device's name, for people.
+    pub fn description(&self) -> String {
+        format!("{NAME} ({})", self.name)
     }
 
     /// Bytes of memory that are free.

@@ -1,11 +1,12 @@
 //! Path summation on a GPU.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::CudaFunction;
 use magnetar_signal::{BackendError, Band, Observation, SignalRow, SynthesisBackend};
 
-use crate::device::Device;
+use crate::device::{Device, NAME};
 use crate::edge::guard;
 use crate::lane::Lane;
 use crate::path_term::{PathTerm, RfChainTerm};
@@ -20,7 +21,6 @@ const MEMORY_SHARE: f64 = 0.8;
 
 /// The path sum of `magnetar-signal` on a GPU.
 pub(crate) struct CudaSynthesis {
-    name: String,
     band: Band,
     // Dropped before the device, whose memory they hold.
     lanes: Mutex<Vec<Lane<SumBuffers>>>,
@@ -36,9 +36,7 @@ impl CudaSynthesis {
             let device = Device::open(options.device)?;
             let function = device.load(&Program::SUM_PATHS, options.kernels)?;
             let lane_bytes = (device.free_bytes()? as f64 * MEMORY_SHARE) as usize / LANES;
-            let name = format!("cuda ({})", device.name);
             Ok(Self {
-                name,
                 band,
                 lanes: Mutex::new(Vec::new()),
                 function,
@@ -101,9 +99,19 @@ impl CudaSynthesis {
     }
 }
 
+impl fmt::Debug for CudaSynthesis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.device.description())
+    }
+}
+
 impl SynthesisBackend for CudaSynthesis {
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> String {
+        self.device.description()
     }
 
     fn add_signals(&self, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), BackendError> {

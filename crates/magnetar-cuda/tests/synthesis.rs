@@ -1,9 +1,10 @@
 //! Path summation through the real host code and the real kernel source, on the stand-in driver.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use magnetar_cuda::{CudaError, KernelSource, Options};
 use magnetar_cuda_emulator::{Setting, StandIn, run_sanitized, sanitized};
+use magnetar_dataset::{Generator, Recipe};
 use magnetar_signal::{
     Band, CpuSynthesis, ElementPath, Observation, RfChainConfig, RfChainDraw, SignalRow, SynthesisBackend, add_noise,
 };
@@ -249,6 +250,35 @@ fn devices_are_described_and_missing_ones_named() {
     assert!(matches!(magnetar_cuda::devices(KernelSource::Embedded), Err(CudaError::NoDevice(_))));
     gpu.standin.set(Setting::Devices, 1);
     assert_eq!(gpu.standin.live(), 0);
+}
+
+#[test]
+fn arrivals_are_the_same_within_a_thousandth_of_their_standard_error() {
+    use std::f64::consts::{PI, TAU};
+    let _gpu = Gpu::take();
+    let recipe = Arc::new(Recipe::paper());
+    let generator = Generator::new(&recipe, 3, "test").unwrap();
+    let backend = open(recipe.band, 5);
+    let cuda = generator.rows().bulk(&*backend, 0, 16).unwrap();
+    // Cramer-Rao bounds of one path: phase difference of two channels, and delay from both.
+    let bins = recipe.band.bins as f64;
+    let rms_bandwidth = recipe.band.bandwidth_hz / 12f64.sqrt();
+    let mut compared = 0;
+    for (index, cuda) in cuda.iter().enumerate() {
+        let cpu = generator.rows().row(index as u64).unwrap();
+        assert_eq!((cuda.paths.clone(), cuda.tx, cuda.rx), (cpu.paths, cpu.tx, cpu.rx));
+        for (a, b) in cuda.arrivals.iter().zip(&cpu.arrivals) {
+            assert_eq!(a.valid, b.valid);
+            let snr = 10f64.powf(b.raw_snr_db / 10.0);
+            let turn = (a.phase_rad - b.phase_rad + PI).rem_euclid(TAU) - PI;
+            assert!(turn.abs() <= 1e-3 / (bins * snr).sqrt(), "row {index}: {turn} rad at {} dB", b.raw_snr_db);
+            let late = a.delay_s - b.delay_s;
+            let delay_error = 1.0 / (TAU * rms_bandwidth * (4.0 * bins * snr).sqrt());
+            assert!(late.abs() <= 1e-3 * delay_error, "row {index}: {late} s at {} dB", b.raw_snr_db);
+            compared += usize::from(b.valid);
+        }
+    }
+    assert!(compared > 16, "{compared} arrivals");
 }
 
 #[test]

@@ -256,7 +256,7 @@ impl<'a> Decoder<'a> {
 }
 
 /// The observation of a row, if the batch holds the column.
-fn csi(batch: &RecordBatch, row: usize) -> Result<Option<Vec<Complex32>>, String> {
+pub(crate) fn csi(batch: &RecordBatch, row: usize) -> Result<Option<Vec<Complex32>>, String> {
     let Some(column) = batch.column_by_name("csi") else { return Ok(None) };
     let list = column.as_fixed_size_list_opt().ok_or("column csi is not a fixed-size list")?;
     let values = list.value(row);

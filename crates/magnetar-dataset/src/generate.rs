@@ -169,10 +169,7 @@ impl Plan {
                 let wave: Vec<u64> = chunks(from, 2 * rayon::current_num_threads() as u64).collect();
                 let batches = wave
                     .par_iter()
-                    .map_init(
-                        || generator.rows(),
-                        |rows, from| batch(&self.manifest, rows, *from, (from + CHUNK_ROWS).min(end)),
-                    )
+                    .map_init(|| generator.rows(), |rows, from| self.batch(rows, *from, (from + CHUNK_ROWS).min(end)))
                     .collect::<Result<Vec<_>, Error>>()?;
                 for batch in &batches {
                     writer.write(batch)?;
@@ -182,12 +179,20 @@ impl Plan {
                 from = after;
             } else {
                 let to = (from + CHUNK_ROWS).min(end);
-                writer.write(&batch(&self.manifest, &mut rows, from, to)?)?;
+                writer.write(&self.batch(&mut rows, from, to)?)?;
                 count(to - from);
                 from = to;
             }
         }
         writer.finish().map(Some)
+    }
+
+    /// Rows `from` to `to` by the job's backend.
+    fn batch(&self, generator: &mut RowGenerator<'_>, from: u64, to: u64) -> Result<RecordBatch, Error> {
+        let Some(backend) = &self.job.backend else { return batch(&self.manifest, generator, from, to) };
+        let mut rows = Rows::new(self.manifest.shape(), usize::try_from(to - from).unwrap_or(0));
+        generator.bulk(&**backend, from, to)?.iter().for_each(|record| rows.push(record));
+        rows.into_batch().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
     }
 
     fn record(&self, state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), Error> {

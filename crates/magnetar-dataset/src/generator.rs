@@ -30,11 +30,11 @@ pub struct Generator {
 
 /// One thread's buffers for making rows.
 pub struct RowGenerator<'g> {
-    generator: &'g Generator,
+    pub(crate) generator: &'g Generator,
     layout: Option<(u64, Layout)>,
     tracer: Option<Tracer>,
     paths: Vec<Path>,
-    element_paths: Vec<ElementPath>,
+    pub(crate) element_paths: Vec<ElementPath>,
     synthesizer: Synthesizer,
     block: Observation,
     workspace: Workspace,
@@ -107,6 +107,26 @@ impl Generator {
             synthesizer,
             workspace: self.sre.workspace(),
         }
+    }
+
+    /// The factor of every path gain of a row.
+    pub(crate) fn scale(&self, record: &Record) -> f64 {
+        let recipe = self.recipe();
+        recipe.link.amplitude_scale(&recipe.band, self.boresight_amplitude, record.tx_power_offset_db)
+    }
+
+    /// Adds a row's noise, if the recipe has any.
+    pub(crate) fn add_noise(&self, record: &Record, block: &mut Observation) {
+        if self.recipe().noise.enabled {
+            add_noise(block, &mut self.drawer.streams().rng(Purpose::Noise, record.index));
+        }
+    }
+
+    /// Puts an observation into its record.
+    pub(crate) fn store(&self, block: &Observation, record: &mut Record) {
+        let csi = record.csi.get_or_insert_default();
+        csi.resize(2 * block.bins(), Complex32::default());
+        block.write_interleaved(csi);
     }
 
     fn link(&self, tx: Pose, rx: Pose) -> Link<impl Fn(&Vector3<f64>) -> f64 + '_, impl Fn(&Vector3<f64>) -> f64 + '_> {
@@ -295,18 +315,12 @@ impl RowGenerator<'_> {
     /// Synthesises the observation of the traced paths: link scale, RF chain, noise.
     pub fn synthesise(&mut self, record: &mut Record) {
         let generator = self.generator;
-        let recipe = generator.recipe();
-        let scale = recipe.link.amplitude_scale(&recipe.band, generator.boresight_amplitude, record.tx_power_offset_db);
-        self.synthesizer.clean(&self.element_paths, scale, &mut self.block);
-        if recipe.rf_chain.enabled {
+        self.synthesizer.clean(&self.element_paths, generator.scale(record), &mut self.block);
+        if generator.recipe().rf_chain.enabled {
             self.synthesizer.perturb(&record.rf_chain, &mut self.block);
         }
-        if recipe.noise.enabled {
-            add_noise(&mut self.block, &mut generator.drawer.streams().rng(Purpose::Noise, record.index));
-        }
-        let csi = record.csi.get_or_insert_default();
-        csi.resize(2 * recipe.band.bins, Complex32::default());
-        self.block.write_interleaved(csi);
+        generator.add_noise(record, &mut self.block);
+        generator.store(&self.block, record);
     }
 
     /// Estimates the arrivals of the synthesised observation.
@@ -335,7 +349,7 @@ impl RowGenerator<'_> {
 }
 
 /// A record to be filled.
-fn blank(generator: &Generator) -> Record {
+pub(crate) fn blank(generator: &Generator) -> Record {
     let nowhere = Pose::new(0.0, 0.0, 0.0, 0.0);
     Record {
         index: 0,

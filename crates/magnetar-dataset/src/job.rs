@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use magnetar_signal::SynthesisBackend;
+
 use crate::error::Error;
 use crate::manifest::{MANIFEST, Manifest, SplitManifest, shard_name};
 use crate::recipe::Recipe;
@@ -48,6 +50,8 @@ pub struct Job {
     pub slice: Slice,
     /// Worker threads; 0 for one a core.
     pub threads: usize,
+    /// What synthesises the observations; `None` for the worker threads themselves.
+    pub backend: Option<Arc<dyn SynthesisBackend>>,
 }
 
 /// A shard to make, by position of its split in the manifest.
@@ -84,6 +88,9 @@ impl Plan {
     pub fn new(job: Job) -> Result<Self, Error> {
         job.recipe.check()?;
         let mut manifest = Manifest::new(&job.recipe, job.seed);
+        if let Some(backend) = &job.backend {
+            manifest.backend = backend.name().to_owned();
+        }
         let mut asked = Vec::new();
         let names: Vec<String> =
             if job.splits.is_empty() { job.recipe.splits.keys().cloned().collect() } else { job.splits.clone() };

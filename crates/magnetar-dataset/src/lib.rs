@@ -3,6 +3,7 @@
 //! A row is a pure function of (recipe, seed, split, index): the same bits for any thread count, shard size, order or
 //! resumption.
 
+mod bulk;
 mod card;
 mod component_writer;
 mod csi_reader;

@@ -19,8 +19,8 @@ pub const MANIFEST: &str = "manifest.json";
 /// The value of a manifest's `format`.
 const FORMAT: &str = "magnetar-dataset";
 
-/// Which implementation made the rows; rows of different ones agree within rounding, not to the bit.
-const BACKEND: &str = "cpu";
+/// The backend whose rows are the same to the bit everywhere; rows of others agree with them within rounding.
+pub(crate) const REFERENCE_BACKEND: &str = "cpu";
 
 /// A manifest larger than this is not one of ours.
 const MAX_BYTES: u64 = 1 << 30;
@@ -63,7 +63,7 @@ pub struct Manifest {
     pub version: String,
     /// Version of the columns.
     pub schema_version: u32,
-    /// What made the rows: `cpu`.
+    /// What made the rows: `cpu` or `cuda`.
     pub backend: String,
     /// What the rows stand for, if they are simulated stand-ins for measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ impl Manifest {
             format: FORMAT.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             schema_version: SCHEMA_VERSION,
-            backend: BACKEND.into(),
+            backend: REFERENCE_BACKEND.into(),
             stand_in: recipe.replay.is_some().then(|| STAND_IN.into()),
             recipe_hash: recipe.hash(),
             seed,

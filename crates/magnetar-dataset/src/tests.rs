@@ -23,6 +23,7 @@ fn job(recipe: &Arc<Recipe>, out: &Path, limit: u64, threads: usize) -> Job {
         limit: Some(limit),
         slice: Slice::All,
         threads,
+        backend: None,
     }
 }
 

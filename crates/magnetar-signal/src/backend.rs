@@ -1,6 +1,7 @@
 //! Bulk synthesis, on whatever does it fastest.
 
 use std::error::Error;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use thiserror::Error;
@@ -26,9 +27,12 @@ pub struct BackendError(#[from] pub Box<dyn Error + Send + Sync>);
 /// Synthesises many observations over one band at a time.
 ///
 /// All backends compute the same thing: their results differ by rounding only, within 1e-5 of a block's rms.
-pub trait SynthesisBackend: Send + Sync {
-    /// `cpu`, or `cuda` and the device's name: what a manifest records.
-    fn name(&self) -> &str;
+pub trait SynthesisBackend: fmt::Debug + Send + Sync {
+    /// `cpu` or `cuda`: what a manifest records.
+    fn name(&self) -> &'static str;
+
+    /// The name and the device, for people.
+    fn description(&self) -> String;
 
     /// Adds the signal of each row, RF chain applied, to the block of the same position. The blocks hold the noise
     /// (see `add_noise`; zeros for none), which the host draws for every backend, so that a row's noise is the same,
@@ -59,8 +63,12 @@ impl CpuSynthesis {
 }
 
 impl SynthesisBackend for CpuSynthesis {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "cpu"
+    }
+
+    fn description(&self) -> String {
+        self.name().to_owned()
     }
 
     fn add_signals(&self, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), BackendError> {

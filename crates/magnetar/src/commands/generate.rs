@@ -9,6 +9,7 @@ use anyhow::bail;
 use magnetar_dataset::{Job, Plan, Slice, Summary};
 use serde_json::json;
 
+use super::backend::BackendChoice;
 use super::recipe::RecipeArgs;
 use crate::progress;
 
@@ -53,6 +54,9 @@ pub struct Args {
     /// Only shards A to B of each split, B excluded.
     #[arg(long, value_name = "A..B")]
     shards: Option<ShardsArg>,
+    /// What sums the paths: the CPU, the GPU, or the GPU if there is one.
+    #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
+    backend: BackendChoice,
     /// Check everything and print size and time, but make nothing.
     #[arg(long)]
     dry_run: bool,
@@ -100,6 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     sets.extend(args.shard_size.map(|rows| format!("store.shard_rows={rows}")));
     sets.extend(args.csi.as_ref().map(|csi| format!("store.csi={csi:?}")));
     let recipe = magnetar_dataset::Recipe::load(&args.recipe.recipe, &sets)?;
+    let backend = args.backend.synthesis(recipe.band)?;
     let slice = args.part.map(|part| part.0).or(args.shards.map(|shards| shards.0)).unwrap_or_default();
     let job = Job {
         recipe: Arc::new(recipe),
@@ -109,6 +114,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         limit: args.limit,
         slice,
         threads: args.threads,
+        backend,
     };
     let plan = Plan::new(job)?;
     let estimate = plan.estimate()?;
@@ -161,7 +167,7 @@ fn print(args: &Args, summary: &Summary) {
             .collect();
         let shown = json!({
             "out": args.out, "recipe_hash": summary.manifest.recipe_hash, "seed": summary.manifest.seed,
-            "rows_made": summary.rows, "bytes_written": summary.bytes, "seconds": summary.elapsed.as_secs_f64(),
+            "backend": summary.manifest.backend, "rows_made": summary.rows, "bytes_written": summary.bytes, "seconds": summary.elapsed.as_secs_f64(),
             "rows_per_second": rate, "splits": splits,
         });
         println!("{shown}");

@@ -1,6 +1,7 @@
 //! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
 mod ablation;
+mod backend;
 mod devices;
 mod estimate;
 mod evaluate;

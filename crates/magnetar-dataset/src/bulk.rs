@@ -1,0 +1,41 @@
+//! Rows in bulk: many observations synthesised at once by a backend.
+
+use magnetar_signal::{ElementPath, Observation, SignalRow, SynthesisBackend};
+
+use crate::error::Error;
+use crate::generator::{RowGenerator, blank};
+use crate::record::Record;
+
+impl RowGenerator<'_> {
+    /// Rows `from` to `to`, their signals made by a backend. Draws, tracing, noise and estimation are those of
+    /// [`RowGenerator::row`]; observations differ by the backend's rounding.
+    ///
+    /// # Errors
+    /// If the recipe's constraints cannot be met for a row, or the backend fails.
+    pub fn bulk(&mut self, backend: &dyn SynthesisBackend, from: u64, to: u64) -> Result<Vec<Record>, Error> {
+        let mut records = Vec::new();
+        let mut paths: Vec<Vec<ElementPath>> = Vec::new();
+        let mut blocks = Vec::new();
+        for index in from..to {
+            let mut record = blank(self.generator);
+            self.draw(index, &mut record)?;
+            self.trace(&mut record)?;
+            let mut block = Observation::zeros(self.generator.recipe().band.bins);
+            self.generator.add_noise(&record, &mut block);
+            paths.push(self.element_paths.clone());
+            blocks.push(block);
+            records.push(record);
+        }
+        let rows: Vec<SignalRow<'_>> = records
+            .iter()
+            .zip(&paths)
+            .map(|(record, paths)| SignalRow { paths, scale: self.generator.scale(record), rf_chain: record.rf_chain })
+            .collect();
+        backend.add_signals(&rows, &mut blocks).map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))?;
+        for (record, block) in records.iter_mut().zip(&blocks) {
+            self.generator.store(block, record);
+            self.estimate(record)?;
+        }
+        Ok(records)
+    }
+}
