@@ -33,6 +33,7 @@ fn generate(recipe: &Arc<Recipe>, threads: usize) -> Summary {
         limit: Some(ROWS),
         slice: Slice::All,
         threads,
+        backend: None,
     };
     Plan::new(job).unwrap().run(&|_| {}).unwrap()
 }
