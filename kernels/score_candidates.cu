@@ -30,7 +30,7 @@
 #define PI_F 3.14159265f
 #define TAU_F 6.28318531f
 #define LOG2_E 1.44269504f
-#define DB_PER_OCTAVE 3.0102999f
+#define DB_PER_OCTAVE 3.0103f
 #define FADING_DB2 37.722f
 #define NEPERS_PER_DB 0.2302585f
 #define INV_SQRT_TAU 0.3989423f
@@ -69,6 +69,8 @@ struct Shared {
     unsigned headings, heading_grain, lanes; // candidate headings, fine ones in each, floats of a gain row
     unsigned materials;
     unsigned support_rows, support_columns;
+    unsigned ranking, shared_offset; // terms that an ablation leaves out
+    unsigned unused;
 };
 
 struct Merge {
@@ -486,7 +488,8 @@ static __device__ float likelihood(const Row &row, const Shared &shared, const C
         // Everything else must have stayed below the cut.
         float others = 1.0f, hidden[MAX_PATHS];
         for (unsigned l = 0; l < n; ++l) {
-            if (l == i) continue;
+            hidden[l] = 1.0f;
+            if (l == i || !shared.ranking) continue;
             const float spread = rsqrtf(variance[l] + shared.rank_variance);
             const float above = normal_cdf((snr[l] + offset - row.cut_db) * spread);
             hidden[l] = fmaxf(1.0f - own[l] * above, 0.02f);
@@ -506,7 +509,9 @@ static __device__ float likelihood(const Row &row, const Shared &shared, const C
             const float density = exponential(gap * gap * inverse * -0.5f) * sqrtf(inverse) * INV_SQRT_TAU;
             const float common = (d1 * variance[j] + d2 * variance[i]) * inverse;
             const float within = offset_density(common, variance[i] * variance[j] * inverse, limit);
-            explained += __fdividef(second[j] * density * within, hidden[j]) * (1.0f - shared.outlier_second);
+            const float powers =
+                shared.shared_offset ? density * within : alone * offset_density(d2, variance[j], limit);
+            explained += __fdividef(second[j] * powers, hidden[j]) * (1.0f - shared.outlier_second);
         }
         total += first * others * explained;
     }

@@ -74,3 +74,29 @@ fn a_device_that_fails_in_the_middle_is_an_error_and_the_run_can_be_finished() {
         assert_eq!(std::fs::read(out.join(shard)).unwrap(), std::fs::read(whole.join(shard)).unwrap());
     }
 }
+
+#[test]
+fn posteriors_of_both_backends_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("data");
+    assert!(generate(&out, "cpu").output().unwrap().status.success());
+    let evaluate = |backend: &str| {
+        let mut command = cli::magnetar(&["evaluate", "--limit", "2", "--json", "--backend", backend]);
+        let output = command.arg(&out).env("LD_LIBRARY_PATH", library_dir()).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["twin"]["nll"].as_f64().unwrap()
+    };
+    assert!((evaluate("cpu") - evaluate("cuda")).abs() < 1e-3);
+    let mut posterior = cli::magnetar(&["posterior", "--index", "1", "--backend", "cuda"]);
+    let refused = set(posterior.arg(&out).env("LD_LIBRARY_PATH", library_dir()), Setting::FailLaunch, 2);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("the CUDA driver failed to start the scoring"), "{}", stderr(&refused));
+}
+
+#[test]
+fn the_benchmark_runs() {
+    let mut command = cli::magnetar(&["bench-gpu", "--rows", "20", "--posteriors", "1"]);
+    let output = command.env("LD_LIBRARY_PATH", library_dir()).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 4);
+}

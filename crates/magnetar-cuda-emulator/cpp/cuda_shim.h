@@ -79,6 +79,7 @@ static inline void sincospif(float x, float *s, float *c) {
 static inline float cospif(float x) { return (float)std::cos(M_PI * (double)x); }
 static inline float sinpif(float x) { return (float)std::sin(M_PI * (double)x); }
 static inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+static inline float __fdividef(float x, float y) { return x / y; }
 static inline float __int_as_float(int x) { float y; std::memcpy(&y, &x, 4); return y; }
 static inline int __float_as_int(float x) { int y; std::memcpy(&y, &x, 4); return y; }
 static inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }

@@ -7,6 +7,11 @@
 namespace sum_paths_file {
 #include "sum_paths.cu"
 }
+namespace score_candidates_file {
+#undef THREADS
+#include "score_candidates.cu"
+}
+static_assert(sizeof(score_candidates_file::Candidate) == 1056, "the host allocates this many bytes a position");
 namespace selftest_file {
 #include "selftest.cu"
 }
@@ -36,6 +41,9 @@ template <class... A> Kernel entry(const char *name, void (*kernel)(A...)) {
 const std::vector<Kernel> &kernels() {
     static const std::vector<Kernel> table = {
         entry("sum_paths", sum_paths_file::sum_paths),
+        entry("trace_candidates", score_candidates_file::trace_candidates),
+        entry("score_candidates", score_candidates_file::score_candidates),
+        entry("gather_evidence", score_candidates_file::gather_evidence),
         entry("selftest_race", selftest_file::selftest_race),
         entry("selftest_divergent", selftest_file::selftest_divergent),
         entry("selftest_reverse", selftest_file::selftest_reverse),

@@ -9,6 +9,9 @@ use cudarc::nvrtc::{CompileError, CompileOptions, Ptx};
 use crate::edge::{Doing, guard, nvrtc_present};
 use crate::{CudaError, DeviceInfo, KernelSource, Program};
 
+/// Share of the free memory that lanes may take together, the rest being left to others.
+const MEMORY_SHARE: f64 = 0.8;
+
 /// Lists the GPUs and tries every kernel on each.
 pub(crate) fn devices(kernels: KernelSource) -> Result<Vec<DeviceInfo>, CudaError> {
     guard(|| (0..count()?).map(|ordinal| describe(ordinal, kernels)).collect())
@@ -56,8 +59,8 @@ fn driver_version() -> Result<(u32, u32), CudaError> {
     Ok((version / 1000, version % 1000 / 10))
 }
 
-/// Loads one program and finds its entry point.
-fn load(context: &Arc<CudaContext>, program: &Program, source: KernelSource) -> Result<CudaFunction, CudaError> {
+/// Loads one program and finds its kernels, in the order of [`Program::entries`].
+fn load(context: &Arc<CudaContext>, program: &Program, source: KernelSource) -> Result<Vec<CudaFunction>, CudaError> {
     let ptx = match source {
         KernelSource::Embedded => Ptx::from_src(program.ptx),
         KernelSource::Nvrtc => {
@@ -66,7 +69,8 @@ fn load(context: &Arc<CudaContext>, program: &Program, source: KernelSource) -> 
         }
     };
     let module = context.load_module(ptx).doing("load a kernel")?;
-    module.load_function(program.name).doing("find a kernel's entry point")
+    let find = |entry: &&str| module.load_function(entry).doing("find a kernel's entry point");
+    program.entries.iter().map(find).collect()
 }
 
 /// Compiles a program's source with the machine's NVRTC.
@@ -115,9 +119,15 @@ impl Device {
         Ok(Self { context, name })
     }
 
-    /// Loads a program.
-    pub fn load(&self, program: &Program, source: KernelSource) -> Result<CudaFunction, CudaError> {
-        load(&self.context, program, source)
+    /// Loads a program; its kernels in the order of [`Program::entries`].
+    pub fn load<const N: usize>(
+        &self,
+        program: &Program,
+        source: KernelSource,
+    ) -> Result<[CudaFunction; N], CudaError> {
+        let kernels = load(&self.context, program, source)?;
+        let got = kernels.len();
+        kernels.try_into().map_err(|_| CudaError::Shape { what: "kernels of a program", expected: N, got })
     }
 
     /// The backend and the device's name, for people.
@@ -125,8 +135,9 @@ impl Device {
         format!("{NAME} ({})", self.name)
     }
 
-    /// Bytes of memory that are free.
-    pub fn free_bytes(&self) -> Result<usize, CudaError> {
-        Ok(self.context.mem_get_info().doing("ask for free memory")?.0)
+    /// Bytes of memory that each of `lanes` lanes may take.
+    pub fn lane_bytes(&self, lanes: usize) -> Result<usize, CudaError> {
+        let (free, _) = self.context.mem_get_info().doing("ask for free memory")?;
+        Ok((free as f64 * MEMORY_SHARE) as usize / lanes)
     }
 }

@@ -7,6 +7,9 @@ use cudarc::driver::{CudaContext, CudaStream};
 use crate::CudaError;
 use crate::edge::Doing;
 
+/// Copy and compute overlap between this many lanes.
+pub(crate) const LANES: usize = 2;
+
 /// A stream with the buffers `B` that only it uses. While one lane computes, the host fills or copies the other's.
 pub(crate) struct Lane<B> {
     // Dropped in this order, after `drop` has waited for the stream.

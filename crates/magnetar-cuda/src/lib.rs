@@ -21,6 +21,10 @@ mod lane;
 #[cfg(feature = "cuda")]
 mod path_term;
 #[cfg(feature = "cuda")]
+mod score_buffers;
+#[cfg(feature = "cuda")]
+mod scoring;
+#[cfg(feature = "cuda")]
 mod sum_buffers;
 #[cfg(feature = "cuda")]
 mod synthesis;
@@ -29,6 +33,7 @@ pub use error::CudaError;
 pub use info::DeviceInfo;
 pub use program::{KernelSource, Program};
 
+use magnetar_posterior::ScoringBackend;
 use magnetar_signal::{Band, SynthesisBackend};
 
 /// How a GPU is used.
@@ -72,6 +77,20 @@ pub fn open_synthesis(options: &Options, band: Band) -> Result<Box<dyn Synthesis
     #[cfg(not(feature = "cuda"))]
     {
         let _ = (options, band);
+        Err(CudaError::NotBuilt)
+    }
+}
+
+/// Opens a GPU for candidate scoring.
+///
+/// # Errors
+/// When there is no driver or no such GPU, or the kernels do not load.
+pub fn open_scoring(options: &Options) -> Result<Box<dyn ScoringBackend>, CudaError> {
+    #[cfg(feature = "cuda")]
+    return Ok(Box::new(scoring::CudaScoring::open(options)?));
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = options;
         Err(CudaError::NotBuilt)
     }
 }

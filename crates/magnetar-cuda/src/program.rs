@@ -14,8 +14,10 @@ pub enum KernelSource {
 /// One kernel file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Program {
-    /// Its name: the file without its ending, and its entry point.
+    /// Its name: the file without its ending.
     pub name: &'static str,
+    /// Its kernels.
+    pub entries: &'static [&'static str],
     /// CUDA C++.
     pub source: &'static str,
     /// PTX for compute_70, made from `source` by `kernels/check.sh`.
@@ -26,12 +28,21 @@ impl Program {
     /// Bulk path summation.
     pub const SUM_PATHS: Self = Self {
         name: "sum_paths",
+        entries: &["sum_paths"],
         source: include_str!("../../../kernels/sum_paths.cu"),
         ptx: include_str!("../../../kernels/ptx/sum_paths.ptx"),
     };
 
+    /// Candidate scoring.
+    pub const SCORE_CANDIDATES: Self = Self {
+        name: "score_candidates",
+        entries: &["trace_candidates", "score_candidates", "gather_evidence"],
+        source: include_str!("../../../kernels/score_candidates.cu"),
+        ptx: include_str!("../../../kernels/ptx/score_candidates.ptx"),
+    };
+
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::SUM_PATHS];
+    pub const ALL: [Self; 2] = [Self::SUM_PATHS, Self::SCORE_CANDIDATES];
 
     /// The flags NVRTC gets for an architecture such as `compute_70`.
     #[must_use]

@@ -8,16 +8,10 @@ use magnetar_signal::{BackendError, Band, Observation, SignalRow, SynthesisBacke
 
 use crate::device::{Device, NAME};
 use crate::edge::guard;
-use crate::lane::Lane;
+use crate::lane::{LANES, Lane};
 use crate::path_term::{PathTerm, RfChainTerm};
 use crate::sum_buffers::{PLANES, SumBuffers, TILE};
 use crate::{CudaError, Options, Program};
-
-/// Copy and compute overlap between this many lanes.
-const LANES: usize = 2;
-
-/// Share of the free memory that the lanes may take together, the rest being left to others.
-const MEMORY_SHARE: f64 = 0.8;
 
 /// The path sum of `magnetar-signal` on a GPU.
 pub(crate) struct CudaSynthesis {
@@ -34,8 +28,8 @@ impl CudaSynthesis {
     pub fn open(options: &Options, band: Band) -> Result<Self, CudaError> {
         guard(|| {
             let device = Device::open(options.device)?;
-            let function = device.load(&Program::SUM_PATHS, options.kernels)?;
-            let lane_bytes = (device.free_bytes()? as f64 * MEMORY_SHARE) as usize / LANES;
+            let [function] = device.load(&Program::SUM_PATHS, options.kernels)?;
+            let lane_bytes = device.lane_bytes(LANES)?;
             Ok(Self {
                 band,
                 lanes: Mutex::new(Vec::new()),

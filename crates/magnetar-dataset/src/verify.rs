@@ -244,10 +244,10 @@ fn same(stored: &RecordBatch, made: &RecordBatch) -> Result<(), String> {
 fn close(stored: &RecordBatch, made: &RecordBatch) -> Result<(), String> {
     const ESTIMATED: [&str; 7] = ["aoa", "snr_db", "raw_snr_db", "delay_s", "phase_rad", "valid", "csi"];
     let (stored_schema, made_schema) = (stored.schema(), made.schema());
-    let drawn = |names: &arrow_schema::Schema| -> Vec<usize> {
+    let drawn = |names: &arrow::datatypes::Schema| -> Vec<usize> {
         (0..names.fields().len()).filter(|i| !ESTIMATED.contains(&names.field(*i).name().as_str())).collect()
     };
-    let whole = |e: arrow_schema::ArrowError| e.to_string();
+    let whole = |e: arrow::error::ArrowError| e.to_string();
     same(&stored.project(&drawn(&stored_schema)).map_err(whole)?, &made.project(&drawn(&made_schema)).map_err(whole)?)?;
     for row in 0..made.num_rows() {
         let (Some(ours), Some(theirs)) = (decode::csi(made, row)?, decode::csi(stored, row)?) else { continue };

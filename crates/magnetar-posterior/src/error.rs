@@ -54,6 +54,9 @@ pub enum PosteriorError {
         /// `early` or `late`.
         order: &'static str,
     },
+    /// The backend that was to score failed.
+    #[error(transparent)]
+    Backend(#[from] magnetar_signal::BackendError),
     /// A parameter file that cannot be used.
     #[error("{place}: {reason}")]
     Parameters {

@@ -3,7 +3,10 @@
 use magnetar_dataset::Record;
 use rayon::prelude::*;
 
-use crate::{PosteriorError, Score, Stratum, Support, SupportSize, Tally, Target, TwinScorer, View, Volume};
+use crate::{
+    PosteriorError, Score, ScoreRow, ScoringBackend, Stratum, Support, SupportSize, Tally, Target, TwinScorer, View,
+    Volume,
+};
 
 /// Rows scored together.
 const CHUNK: usize = 128;
@@ -60,19 +63,49 @@ pub struct Evaluation {
     pub uniform: Tally,
 }
 
+/// Scores rows on supports of one size and maps every posterior on all cores, in order, a chunk in memory at a time.
+///
+/// # Errors
+/// The first row that cannot be read, scored or mapped, or the backend's failure.
+pub fn map_posteriors<T: Send>(
+    records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+    scorer: &TwinScorer,
+    backend: &dyn ScoringBackend,
+    size: SupportSize,
+    map: impl Fn(&Record, &Support, &Volume) -> Result<T, PosteriorError> + Sync,
+    mut take: impl FnMut(T),
+) -> Result<(), EvaluationError> {
+    let mut records = records.fuse();
+    loop {
+        let chunk = records.by_ref().take(CHUNK).collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = chunk.first() else { return Ok(()) };
+        let supports: Vec<Support> = chunk
+            .iter()
+            .map(|record| Support::centred(&record.room, size).map_err(EvaluationError::at(record)))
+            .collect::<Result<_, _>>()?;
+        let views: Vec<View> = chunk.iter().map(View::of).collect();
+        let rows: Vec<ScoreRow<'_>> = views.iter().zip(&supports).map(|(view, support)| view.on(support)).collect();
+        let volumes = scorer.score_batch(backend, &rows).map_err(EvaluationError::at(first))?;
+        let mapped: Result<Vec<T>, _> = (chunk.par_iter().zip(&supports).zip(&volumes))
+            .map(|((record, support), volume)| map(record, support, volume).map_err(EvaluationError::at(record)))
+            .collect();
+        mapped?.into_iter().for_each(&mut take);
+    }
+}
+
 /// Scores rows on supports of one size.
 ///
 /// # Errors
-/// The first row that cannot be read or scored.
+/// The first row that cannot be read or scored, or the backend's failure.
 pub fn evaluate(
     records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
     scorer: &TwinScorer,
+    backend: &dyn ScoringBackend,
     size: SupportSize,
     progress: &dyn Fn(u64),
 ) -> Result<Evaluation, EvaluationError> {
     let mut evaluation = Evaluation::default();
-    let score = |record: &Record| score_row(record, scorer, size).map_err(EvaluationError::at(record));
-    map_rows(records, score, |(stratum, twin, uniform)| {
+    map_posteriors(records, scorer, backend, size, compare, |(stratum, twin, uniform)| {
         evaluation.twin.add(stratum.clone(), &twin);
         evaluation.uniform.add(stratum, &uniform);
         progress(1);
@@ -90,17 +123,11 @@ pub(crate) fn score_twin(record: &Record, scorer: &TwinScorer, size: SupportSize
     Ok(Score::new(&twin, &support, &mask, &target, &record.rx, &record.tx))
 }
 
-fn score_row(
-    record: &Record,
-    scorer: &TwinScorer,
-    size: SupportSize,
-) -> Result<(Stratum, Score, Score), PosteriorError> {
-    let support = Support::centred(&record.room, size)?;
+/// A posterior and the uniform one against the truth.
+fn compare(record: &Record, support: &Support, twin: &Volume) -> Result<(Stratum, Score, Score), PosteriorError> {
     let mask = support.mask(&record.rx);
-    let target = Target::evaluation(&support, &mask, &record.tx)?;
-    let view = View::of(record);
-    let twin = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
-    let uniform = Volume::uniform(size, &mask)?;
-    let [twin, uniform] = [twin, uniform].map(|v| Score::new(&v, &support, &mask, &target, &record.rx, &record.tx));
+    let target = Target::evaluation(support, &mask, &record.tx)?;
+    let uniform = Volume::uniform(support.size(), &mask)?;
+    let [twin, uniform] = [twin, &uniform].map(|v| Score::new(v, support, &mask, &target, &record.rx, &record.tx));
     Ok((Stratum::of(record), twin, uniform))
 }

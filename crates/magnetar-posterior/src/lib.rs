@@ -4,6 +4,7 @@
 //! planar position and heading.
 
 mod arrivals;
+mod backend;
 mod error;
 mod evaluation;
 mod features;
@@ -25,8 +26,9 @@ mod view;
 mod volume;
 
 pub use arrivals::{Arrival, Arrivals};
+pub use backend::{CpuScoring, ScoreRow, ScoringBackend};
 pub use error::PosteriorError;
-pub use evaluation::{Evaluation, EvaluationError, evaluate, map_rows};
+pub use evaluation::{Evaluation, EvaluationError, evaluate, map_posteriors, map_rows};
 pub use features::{DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, query_channels, spatial_channels};
 pub use fusion::{Fused, fuse};
 pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
@@ -39,8 +41,8 @@ pub use summary::{Estimate, Stratum, Summary, Tally};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
 pub use target::Target;
 pub use twin::{
-    Ablation, FitRow, Grain, PARAMETER_RANGES, RoomSlabs, TwinFile, TwinModel, TwinParameters, TwinScorer, fit,
-    withheld_nll,
+    Ablation, FitRow, Grain, PARAMETER_RANGES, RoomSlabs, TwinBox, TwinFile, TwinModel, TwinParameters, TwinRow,
+    TwinRows, TwinScorer, TwinShared, TwinTables, fit, withheld_nll,
 };
 pub use twin_metrics::TwinMetrics;
 pub use view::View;

@@ -3,7 +3,7 @@
 use magnetar_dataset::Record;
 use magnetar_scene::Pose;
 
-use crate::{Arrival, Arrivals, Layout, Stratum};
+use crate::{Arrival, Arrivals, Layout, ScoreRow, Stratum, Support};
 
 /// What the receiver knows of one observation. Scorers see nothing else of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,14 @@ impl View {
             rx: record.rx,
             arrivals: Arrivals { retained: record.arrivals.len(), found },
         }
+    }
+}
+
+impl View {
+    /// The view with candidates, to be scored.
+    #[must_use]
+    pub fn on<'a>(&'a self, support: &'a Support) -> ScoreRow<'a> {
+        ScoreRow { layout: &self.layout, rx: &self.rx, arrivals: &self.arrivals, support }
     }
 }
 

@@ -3,6 +3,7 @@
 use magnetar_scene::{BoxShape, Face, Pose, Room};
 use nalgebra::{Point3, Vector3};
 
+use super::flat::{TwinBox, TwinRow};
 use super::lanes::{atan2, log2};
 use super::tables::{GainTable, HeadingTable, elevation_index};
 use crate::Layout;
@@ -138,6 +139,21 @@ impl<'a> World<'a> {
             rx_gain,
             tx_gain,
         }
+    }
+
+    /// Writes itself into the flat layouts.
+    pub(super) fn flatten(&self, row: &mut TwinRow, boxes: &mut Vec<TwinBox>) {
+        row.room_min = self.room.min.into();
+        row.room_max = self.room.max.into();
+        row.rx = self.rx.position.into();
+        (row.rx_sin, row.rx_cos, row.rx_heading) = (self.sin, self.cos, self.rx_heading);
+        boxes.extend(self.blocks.iter().map(|block| TwinBox {
+            center: block.center.into(),
+            half: block.half.into(),
+            rx_local: block.rx_local.into(),
+            sin: block.sin,
+            cos: block.cos,
+        }));
     }
 
     /// Whether a device could be at this point: outside every box.

@@ -2,6 +2,7 @@
 
 mod ablation;
 mod fit;
+mod flat;
 mod from_recipe;
 mod geometry;
 mod lanes;
@@ -15,6 +16,7 @@ mod tests;
 
 pub use ablation::Ablation;
 pub use fit::{FitRow, fit, withheld_nll};
+pub use flat::{TwinBox, TwinRow, TwinRows, TwinShared, TwinTables};
 pub use model::{RoomSlabs, TwinModel};
 pub use parameters::{PARAMETER_RANGES, TwinFile, TwinParameters};
 pub use scorer::{Grain, TwinScorer};

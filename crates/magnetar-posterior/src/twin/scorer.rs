@@ -43,9 +43,9 @@ struct Surfaces {
 
 /// Tables that depend on the model only, shared by scorers with other parameters.
 #[derive(Debug)]
-struct Shared {
+pub(super) struct Shared {
     model: TwinModel,
-    rx_gain: GainTable,
+    pub(super) rx_gain: GainTable,
     tx_gain: GainTable,
     surfaces: Vec<Surfaces>,
     headings: Mutex<BTreeMap<usize, Arc<HeadingTable>>>,
@@ -54,9 +54,9 @@ struct Shared {
 /// Scores candidates by the likelihood of the arrivals; see `docs/posterior.md`.
 #[derive(Debug, Clone)]
 pub struct TwinScorer {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     parameters: TwinParameters,
-    grain: Grain,
+    pub(super) grain: Grain,
     ablation: Ablation,
 }
 
@@ -150,8 +150,12 @@ impl TwinScorer {
         arrivals: &Arrivals,
         support: &Support,
     ) -> Result<Volume, PosteriorError> {
+        self.finish(&self.evidence(left_out, layout, rx, arrivals, support), rx, support)
+    }
+
+    /// From the evidence of every candidate to the posterior.
+    pub(crate) fn finish(&self, evidence: &[f64], rx: &Pose, support: &Support) -> Result<Volume, PosteriorError> {
         let size = support.size();
-        let evidence = self.evidence(left_out, layout, rx, arrivals, support);
         let mask = support.mask(rx);
         let top = evidence.iter().copied().fold(0.0, f64::max);
         let tempered: Vec<f64> = evidence.iter().map(|e| (e / top).powf(self.parameters.temperature)).collect();
@@ -162,12 +166,12 @@ impl TwinScorer {
         Volume::from_weights(size, &mask, &weights)
     }
 
-    fn heading_table(&self, headings: usize) -> Arc<HeadingTable> {
+    pub(super) fn heading_table(&self, headings: usize) -> Arc<HeadingTable> {
         let mut cache = self.shared.headings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Arc::clone(cache.entry(headings).or_insert_with(|| Arc::new(HeadingTable::new(&self.shared.tx_gain, headings))))
     }
 
-    fn observed(&self, arrivals: &Arrivals, widths: &Widths) -> Observed {
+    pub(super) fn observed(&self, arrivals: &Arrivals, widths: &Widths) -> Observed {
         let most = if self.ablation == Ablation::SecondArrival { 1 } else { USED };
         let used: Vec<_> = arrivals.found.iter().take(most).collect();
         let mut seen = Observed {
@@ -193,7 +197,7 @@ impl TwinScorer {
         seen
     }
 
-    fn widths(&self) -> Widths {
+    pub(super) fn widths(&self) -> Widths {
         let p = &self.parameters;
         let cell = self.shared.model.cell_m();
         let without = |term: Ablation| self.ablation == term;
@@ -217,8 +221,35 @@ impl TwinScorer {
         }
     }
 
+    /// The material assignments that are averaged over.
+    pub(super) fn kept_assignments(&self, left_out: Option<usize>) -> Vec<usize> {
+        let alone = self.ablation == Ablation::Materials;
+        let kept = (0..self.shared.surfaces.len()).filter(|m| Some(*m) != left_out);
+        kept.take(if alone { 1 } else { usize::MAX }).collect()
+    }
+
+    /// Entries of an assignment's reflection tables, by class from wall on.
+    pub(super) fn reflection_entries(&self, assignment: usize) -> Vec<[f32; 4]> {
+        self.shared.surfaces[assignment].tables.iter().flat_map(|table| table.entries().iter().copied()).collect()
+    }
+
+    /// How far from a wall and from the RX a TX stands at least, metres.
+    pub(super) fn distances(&self) -> (f64, f64) {
+        match self.ablation {
+            Ablation::DevicePrior => (0.0, 0.0),
+            _ => (self.shared.model.wall_margin_m, self.shared.model.separation_min_m),
+        }
+    }
+
+    /// Mean squared distance, from a fine position, of the points it stands for, m^2.
+    pub(super) fn patch2(&self, support: &Support) -> f32 {
+        let [dx, dy] = support.spacing();
+        let grain = self.grain.position;
+        ((dx * dx + dy * dy) / (24.0 * (grain * grain) as f64)) as f32
+    }
+
     /// Hat-weighted integral of the likelihood for every candidate.
-    fn evidence(
+    pub(crate) fn evidence(
         &self,
         left_out: Option<usize>,
         layout: &Layout,
@@ -233,7 +264,8 @@ impl TwinScorer {
         let seen = self.observed(arrivals, &widths);
         let model = &self.shared.model;
         let world = World::new(layout, rx, model.snr_at_one_metre_db, &self.shared.rx_gain, &table);
-        let job = Job { scorer: self, left_out, world: &world, table: &table, widths, seen, support, rx };
+        let assignments = self.kept_assignments(left_out);
+        let job = Job { scorer: self, assignments, world: &world, table: &table, widths, seen, support, rx };
         let lines = size.rows * self.grain.position;
         let width = size.columns * table.blocks() * LANES;
         let mut sums = vec![0f32; lines * width];
@@ -273,7 +305,7 @@ impl TwinScorer {
 }
 
 /// Coordinate of fine line `n` along x (axis 0) or y (axis 1), metres.
-fn line_coordinate(support: &Support, n: usize, grain: usize, axis: usize) -> f64 {
+pub(super) fn line_coordinate(support: &Support, n: usize, grain: usize, axis: usize) -> f64 {
     let low = support.bounds()[2 * axis];
     low + (n as f64 + 0.5) * support.spacing()[axis] / grain as f64
 }
@@ -281,7 +313,8 @@ fn line_coordinate(support: &Support, n: usize, grain: usize, axis: usize) -> f6
 /// One observation being scored: what every line needs.
 struct Job<'a> {
     scorer: &'a TwinScorer,
-    left_out: Option<usize>,
+    /// Material assignments averaged over.
+    assignments: Vec<usize>,
     world: &'a World<'a>,
     table: &'a HeadingTable,
     widths: Widths,
@@ -319,13 +352,11 @@ impl Job<'_> {
         let lanes = self.table.blocks() * LANES;
         let y = line_coordinate(self.support, line, grain, 1);
         let [x0, x1, y0, y1] = self.support.bounds();
-        let free = self.scorer.ablation == Ablation::DevicePrior;
-        let (margin, apart) = if free { (0.0, 0.0) } else { (model.wall_margin_m, model.separation_min_m) };
+        let (margin, apart) = self.scorer.distances();
         if y < y0 + margin || y > y1 - margin {
             return;
         }
-        let [dx, dy] = self.support.spacing();
-        let patch2 = ((dx * dx + dy * dy) / (24.0 * (grain * grain) as f64)) as f32;
+        let patch2 = self.scorer.patch2(self.support);
         let kappa = model.phase_per_unit() as f32;
         let (mut paths, mut matches) = (Paths::new(), Matches::new());
         let mut point = vec![0f32; lanes];
@@ -359,17 +390,13 @@ impl Job<'_> {
             return;
         }
         out.fill(0.0);
-        let alone = self.scorer.ablation == Ablation::Materials;
-        let first = usize::from(self.left_out == Some(0));
-        let kept = |m: &usize| Some(*m) != self.left_out && (!alone || *m == first);
-        let surfaces = &self.scorer.shared.surfaces;
-        let share = 1.0 / (0..surfaces.len()).filter(kept).count().max(1) as f32;
-        for m in (0..surfaces.len()).filter(kept) {
+        let share = 1.0 / self.assignments.len().max(1) as f32;
+        for m in &self.assignments {
             let mut base = [0f32; MAX_PATHS];
             for (i, base) in base.iter_mut().enumerate().take(paths.count) {
                 *base = paths.snr_db[i];
                 if paths.class[i] != Class::Direct {
-                    let reflection = &surfaces[m].tables[paths.class[i] as usize - 1];
+                    let reflection = &self.scorer.shared.surfaces[*m].tables[paths.class[i] as usize - 1];
                     let power = reflection.power(paths.cos_incidence[i], paths.te[i], paths.tm[i]);
                     *base += DB_PER_OCTAVE * log2(power + 1e-9);
                 }

@@ -49,6 +49,11 @@ impl GainTable {
         Self { db }
     }
 
+    /// All gains, elevation by elevation.
+    pub(crate) fn db(&self) -> &[f32] {
+        &self.db
+    }
+
     /// Gain at an azimuth (radians, device frame) and elevation index, linear between degrees.
     #[inline(always)]
     pub(crate) fn at(&self, azimuth: f32, elevation: usize) -> f32 {
@@ -94,6 +99,11 @@ impl HeadingTable {
         (elevation * AZIMUTH_STEPS + degrees) * self.blocks
     }
 
+    /// All rows, one after another.
+    pub(crate) fn flat(&self) -> Vec<f32> {
+        self.rows.as_flattened().to_vec()
+    }
+
     #[inline(always)]
     pub(crate) fn block(&self, row: usize, block: usize) -> &[f32; LANES] {
         &self.rows[row + block]
@@ -119,6 +129,11 @@ impl ReflectionTable {
             [r.te.re as f32, r.te.im as f32, r.tm.re as f32, r.tm.im as f32]
         };
         Self { entries: (0..=COSINE_STEPS).map(entry).collect() }
+    }
+
+    /// The entries, by cosine from 0 to 1.
+    pub(crate) fn entries(&self) -> &[[f32; 4]] {
+        &self.entries
     }
 
     /// `|te R_te + tm R_tm|^2`.

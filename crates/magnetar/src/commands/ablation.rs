@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset};
-use magnetar_posterior::{Ablation, evaluate};
+use magnetar_posterior::{Ablation, CpuScoring, evaluate};
 use serde_json::json;
 
 use super::twin_scorer::ScorerArgs;
@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut table = Vec::new();
     for ablation in Ablation::ALL {
         let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(usize::try_from(rows)?);
-        let result = evaluate(records, &scorer.ablated(ablation), args.scorer.size(), &|n| bar.inc(n))?;
+        let result = evaluate(records, &scorer.ablated(ablation), &CpuScoring, args.scorer.size(), &|n| bar.inc(n))?;
         table.push((ablation, result.twin.summary().context("no row to score")?));
     }
     bar.finish_and_clear();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use magnetar_cuda::{CudaError, Options};
+use magnetar_posterior::{CpuScoring, ScoringBackend};
 use magnetar_signal::{Band, SynthesisBackend};
 
 /// What does the bulk work.
@@ -24,6 +25,15 @@ impl BackendChoice {
             eprintln!("backend: {}", backend.description());
         }
         Ok(opened.map(Arc::from))
+    }
+
+    /// What scores candidates.
+    pub fn scoring(self) -> anyhow::Result<Box<dyn ScoringBackend>> {
+        let opened = self.open(|| magnetar_cuda::open_scoring(&Options::default()))?;
+        if let Some(backend) = &opened {
+            eprintln!("backend: {}", backend.description());
+        }
+        Ok(opened.unwrap_or_else(|| Box::new(CpuScoring)))
     }
 
     /// Opens the GPU if it was asked for; `None` for the CPU, which `auto` falls back to and says why.

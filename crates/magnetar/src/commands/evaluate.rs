@@ -8,6 +8,7 @@ use magnetar_dataset::{Columns, Dataset};
 use magnetar_posterior::{Summary, Tally, evaluate};
 use serde_json::{Value, json};
 
+use super::backend::BackendChoice;
 use super::twin_scorer::ScorerArgs;
 use crate::progress;
 
@@ -30,6 +31,9 @@ pub struct Args {
     /// Score only the first N rows of each.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
+    /// What scores the candidates: the CPU, the GPU, or the GPU if there is one.
+    #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
+    backend: BackendChoice,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -41,6 +45,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = Dataset::open(&args.dataset)?;
     let scorer = args.scorer.scorer(&dataset)?;
+    let backend = args.backend.scoring()?;
     let (mut rows, mut records) = (0, Vec::new());
     for split in &args.split {
         let of_split = dataset.split(split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
@@ -48,7 +53,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         records.push(dataset.records(split, Columns::WithoutCsi)?.take(usize::try_from(of_split)?));
     }
     let bar = progress::bar(rows, "rows");
-    let evaluation = evaluate(records.into_iter().flatten(), &scorer, args.scorer.size(), &|n| bar.inc(n))?;
+    let evaluation = evaluate(records.into_iter().flatten(), &scorer, &*backend, args.scorer.size(), &|n| bar.inc(n))?;
     bar.finish_and_clear();
     let scorers = [("twin", &evaluation.twin), ("uniform", &evaluation.uniform)];
     if args.json {

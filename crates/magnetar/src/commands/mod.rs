@@ -2,6 +2,7 @@
 
 mod ablation;
 mod backend;
+mod bench_gpu;
 mod devices;
 mod estimate;
 mod evaluate;
@@ -48,6 +49,8 @@ pub enum Command {
     Evaluate(evaluate::Args),
     /// Tell what each term of the twin's likelihood is worth.
     Ablation(ablation::Args),
+    /// Measure the GPU against the CPU.
+    BenchGpu(bench_gpu::Args),
     /// Show the GPUs, their drivers and which kernels load.
     Devices(devices::Args),
     /// Make a dataset: the paper's corpora, or those of a recipe.
@@ -97,6 +100,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Features(args) => features::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Ablation(args) => ablation::run(&args),
+        Command::BenchGpu(args) => bench_gpu::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Material(args) => material::run(&args),

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset, Record};
 use magnetar_posterior::{
-    EvaluationError, HpdCurve, PosteriorError, Support, SupportSize, Target, TwinScorer, View, Volume, map_rows,
+    HpdCurve, ScoringBackend, Support, SupportSize, Target, TwinScorer, View, Volume, map_posteriors,
 };
 use magnetar_signal::npy::{NpyWriter, write_npy};
 use serde_json::{Value, json};
 
+use super::backend::BackendChoice;
 use super::twin_scorer::ScorerArgs;
 use crate::progress;
 
@@ -42,6 +43,9 @@ pub struct Args {
     /// Write the volume here, as a NumPy array.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// What scores the candidates: the CPU, the GPU, or the GPU if there is one.
+    #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
+    backend: BackendChoice,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -53,12 +57,15 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = Dataset::open(&args.dataset)?;
     let scorer = args.scorer.scorer(&dataset)?;
+    let backend = args.backend.scoring()?;
     let size = args.scorer.size();
     let Some(index) = args.index else {
-        return write_all(args, &dataset, &scorer, size);
+        return write_all(args, &dataset, &scorer, &*backend, size);
     };
     let record = dataset.read_row(&args.split, index, Columns::WithoutCsi)?;
-    let (support, volume) = score(&record, &scorer, size)?;
+    let support = Support::centred(&record.room, size)?;
+    let volumes = scorer.score_batch(&*backend, &[View::of(&record).on(&support)])?;
+    let volume = volumes.into_iter().next().context("the backend returned no posterior")?;
     if let Some(path) = &args.out {
         write_npy(path, &[size.headings, size.rows, size.columns], volume.mass())?;
     }
@@ -71,7 +78,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_all(args: &Args, dataset: &Dataset, scorer: &TwinScorer, size: SupportSize) -> anyhow::Result<ExitCode> {
+fn write_all(
+    args: &Args,
+    dataset: &Dataset,
+    scorer: &TwinScorer,
+    backend: &dyn ScoringBackend,
+    size: SupportSize,
+) -> anyhow::Result<ExitCode> {
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
     let path = args.out.as_ref().context("--all needs --out")?;
     let count = usize::try_from(rows)?;
@@ -79,27 +92,17 @@ fn write_all(args: &Args, dataset: &Dataset, scorer: &TwinScorer, size: SupportS
     let bar = progress::bar(rows, "rows");
     let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(count);
     let mut outcome = Ok(());
-    map_rows(
-        records,
-        |record| score(record, scorer, size).map_err(|source| EvaluationError::Row { index: record.index, source }),
-        |(_, volume)| {
-            bar.inc(1);
-            if outcome.is_ok() {
-                outcome = writer.write(volume.mass());
-            }
-        },
-    )?;
+    let keep = |_: &Record, _: &Support, volume: &Volume| Ok(volume.clone());
+    map_posteriors(records, scorer, backend, size, keep, |volume| {
+        bar.inc(1);
+        if outcome.is_ok() {
+            outcome = writer.write(volume.mass());
+        }
+    })?;
     outcome?;
     writer.finish()?;
     bar.finish_and_clear();
     Ok(ExitCode::SUCCESS)
-}
-
-fn score(record: &Record, scorer: &TwinScorer, size: SupportSize) -> Result<(Support, Volume), PosteriorError> {
-    let support = Support::centred(&record.room, size)?;
-    let view = View::of(record);
-    let volume = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
-    Ok((support, volume))
 }
 
 fn describe(record: &Record, support: &Support, volume: &Volume) -> anyhow::Result<Value> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_dataset::{Columns, Dataset, Record};
-use magnetar_posterior::{Summary, Support, SupportSize, TwinScorer, View, Volume, evaluate, fuse};
+use magnetar_posterior::{CpuScoring, Summary, Support, SupportSize, TwinScorer, View, Volume, evaluate, fuse};
 use magnetar_report::figure::{
     ConeCurve, PosteriorPicture, cone_figure, fusion_figure, marginal_figure, slices_figure, volume_figure,
 };
@@ -107,7 +107,7 @@ pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
     let bar = ProgressBar::new(total).with_style(ProgressStyle::default_bar());
     let rows = usize::try_from(args.rows).unwrap_or(usize::MAX);
     let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(rows);
-    let evaluation = evaluate(records, scorer(&twin)?, SupportSize::EVALUATION, &|n| bar.inc(n))?;
+    let evaluation = evaluate(records, scorer(&twin)?, &CpuScoring, SupportSize::EVALUATION, &|n| bar.inc(n))?;
     bar.finish_and_clear();
     let (Some(found), Some(uniform)) = (evaluation.twin.summary(), evaluation.uniform.summary()) else {
         bail!("split {} of {} has no rows", args.split, args.dataset.display());
