@@ -36,6 +36,7 @@ fn main() {
             limit: Some(POINTS * rows),
             slice: Slice::All,
             threads: 0,
+            backend: None,
         };
         Plan::new(job).and_then(|plan| plan.run(&|_| {})).expect("the paper's recipe generates");
         std::fs::remove_dir_all(out).expect("the folder is ours");

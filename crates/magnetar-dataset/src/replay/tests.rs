@@ -109,6 +109,7 @@ fn a_replayed_dataset_says_what_it_is_and_verifies() {
         limit: None,
         slice: Slice::All,
         threads: 1,
+        backend: None,
     };
     Plan::new(job).unwrap().run(&|_| {}).unwrap();
     let options = VerifyOptions { sample: 10, seed: 1, partial: false };

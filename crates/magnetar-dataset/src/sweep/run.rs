@@ -273,6 +273,7 @@ impl Sweep {
             limit: Some(self.rows / views),
             slice: Slice::All,
             threads,
+            backend: None,
         };
         Plan::new(job)?.run(count)?;
         let dataset = Dataset::open(&folder)?;

@@ -89,6 +89,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         limit: None,
         slice: Slice::All,
         threads: args.threads,
+        backend: None,
     };
     let plan = Plan::new(job)?;
     let bar = progress::bar(plan.rows(), "rows");
