@@ -14,7 +14,8 @@ pub struct Effect {
     pub number: Option<f64>,
     /// Mean of the metric.
     pub mean: f64,
-    /// Standard error of the mean, from the points' own standard errors: rows drawn, not points chosen.
+    /// Standard error of the mean: the mean of the points' own. Points share their rows, so their errors go together and
+    /// do not average out.
     pub stderr: Option<f64>,
     /// Points averaged.
     pub points: usize,
@@ -61,12 +62,26 @@ pub fn main_effects(table: &SweepTable, axis: usize, metric: &str) -> Vec<Effect
 #[allow(clippy::cast_precision_loss, reason = "at most MAX_POINTS points")]
 fn effect(group: &[(&super::Setting, f64, Option<f64>)], numeric: bool) -> Effect {
     let n = group.len() as f64;
-    let variance: Option<f64> = group.iter().map(|(.., stderr)| stderr.map(|s| s * s)).sum();
+    let stderr: Option<f64> = group.iter().map(|(.., stderr)| *stderr).sum();
     Effect {
         label: group[0].0.label.clone(),
         number: numeric.then(|| group.iter().filter_map(|(setting, ..)| setting.number).sum::<f64>() / n),
         mean: group.iter().map(|(_, value, _)| value).sum::<f64>() / n,
-        stderr: variance.map(|v| v.sqrt() / n),
+        stderr: stderr.map(|sum| sum / n),
         points: group.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_that_share_their_rows_are_known_no_better_than_one_of_them() {
+        let setting = super::super::Setting { label: "1".into(), number: Some(1.0), base: false };
+        let group = [(&setting, 3.0, Some(0.5)), (&setting, 5.0, Some(0.5))];
+        let found = effect(&group, true);
+        assert_eq!((found.number, found.mean, found.stderr, found.points), (Some(1.0), 4.0, Some(0.5), 2));
+        assert_eq!(effect(&[(&setting, 3.0, None)], true).stderr, None);
     }
 }
