@@ -101,7 +101,7 @@ impl Matches {
     #[inline(always)]
     pub(crate) fn compare(&mut self, paths: &Paths, seen: &Observed, widths: &Widths, kappa: f32, patch2: f32) {
         self.merge_count = 0;
-        let reach = widths.merge_m + 4.0 * widths.merge_softness_m;
+        let reach = widths.merge_m + 3.0 * widths.merge_softness_m;
         let mut fades = [0.0f32; MAX_PATHS];
         for a in 0..paths.count {
             for b in 0..a {
@@ -126,8 +126,9 @@ impl Matches {
                 let variance = seen.phase_variance[k] + swing * patch2;
                 self.mismatch2[k][i] = mismatch * mismatch;
                 self.variance[k][i] = variance;
-                // Beyond five standard deviations, fading included, a path explains less than any stray.
-                if mismatch * mismatch < 25.0 * (variance + widths.fading * fade) {
+                // Beyond three and a half standard deviations a path explains less than a stray does. What fading
+                // can add is bounded by a turn of the weaker path.
+                if mismatch * mismatch < 12.25 * variance + 4.0 * widths.fading * fade {
                     self.near[k][self.near_count[k]] = i as u8;
                     self.near_count[k] += 1;
                 }
@@ -198,6 +199,12 @@ pub(crate) fn likelihood(
     }
     let limit = Lanes::splat(widths.offset_max);
     let mut total = Lanes::splat(0.0);
+    // Excess of each path over the cut in units of its spread, less the power offset.
+    let (mut spread, mut excess) = ([one; MAX_PATHS], [one; MAX_PATHS]);
+    for l in 0..n {
+        spread[l] = (variance[l] + Lanes::splat(widths.rank_variance)).sqrt().recip();
+        excess[l] = (snr[l] - Lanes::splat(seen.cut_db)) * spread[l];
+    }
     for &i in &matches.near[0][..matches.near_count[0]] {
         let i = usize::from(i);
         let first = own[i] * phase_density(matches, 0, i, blur[i]);
@@ -210,8 +217,7 @@ pub(crate) fn likelihood(
             if l == i || !widths.ranking {
                 continue;
             }
-            let spread = (variance[l] + Lanes::splat(widths.rank_variance)).sqrt().recip();
-            let above = ((snr[l] + offset - Lanes::splat(seen.cut_db)) * spread).normal_cdf();
+            let above = (excess[l] + offset * spread[l]).soft_step();
             hidden[l] = (one - own[l] * above).max(Lanes::splat(0.02));
             others *= hidden[l];
         }
