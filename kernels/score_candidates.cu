@@ -322,7 +322,7 @@ static __device__ void trace(const Row &row, const Shared &shared, const Block *
 static __device__ void compare(const Row &row, const Shared &shared, const Paths &paths, Candidate &candidate) {
     float fades[MAX_PATHS];
     for (unsigned i = 0; i < MAX_PATHS; ++i) fades[i] = 0.0f;
-    const float reach = shared.merge_m + 4.0f * shared.merge_softness_m;
+    const float reach = shared.merge_m + 3.0f * shared.merge_softness_m;
     unsigned merges = 0;
     for (unsigned a = 0; a < paths.count; ++a) {
         for (unsigned b = 0; b < a; ++b) {
@@ -350,7 +350,7 @@ static __device__ void compare(const Row &row, const Shared &shared, const Paths
             const float variance = row.phase_variance[k] + swing * row.patch2;
             candidate.mismatch2[k][i] = mismatch * mismatch;
             candidate.variance[k][i] = variance;
-            if (mismatch * mismatch < 25.0f * (variance + shared.fading * fades[i])) near |= 1u << i;
+            if (mismatch * mismatch < 12.25f * variance + 4.0f * shared.fading * fades[i]) near |= 1u << i;
         }
         candidate.near[k] = near;
         any = any || near != 0;
@@ -419,6 +419,12 @@ trace_candidates(const Row *__restrict__ rows, const Block *__restrict__ boxes, 
 }
 
 // ---- likelihood ----
+
+// The normal distribution function by a polynomial, 0 and 1 beyond 2.6.
+static __device__ __forceinline__ float soft_step(float x) {
+    const float t = fmaxf(fminf(x, 2.6f), -2.6f), t2 = t * t;
+    return 0.5f + t * (0.39569f + t2 * (-0.059769f + t2 * (0.0061024f - t2 * 0.00025317f)));
+}
 
 static __device__ __forceinline__ float stray_likelihood(const Row &row, const Shared &shared) {
     if (row.seen == 0) return 1e-3f;
@@ -491,7 +497,7 @@ static __device__ float likelihood(const Row &row, const Shared &shared, const C
             hidden[l] = 1.0f;
             if (l == i || !shared.ranking) continue;
             const float spread = rsqrtf(variance[l] + shared.rank_variance);
-            const float above = normal_cdf((snr[l] + offset - row.cut_db) * spread);
+            const float above = soft_step((snr[l] + offset - row.cut_db) * spread);
             hidden[l] = fmaxf(1.0f - own[l] * above, 0.02f);
             others *= hidden[l];
         }
@@ -539,8 +545,14 @@ score_candidates(const Row *__restrict__ rows, const Candidate *__restrict__ can
     if (candidate.state == 1) {
         sum = stray_likelihood(row, shared);
     } else if (candidate.state == 2) {
-        const float share = 1.0f / (float)shared.materials;
-        for (unsigned m = 0; m < shared.materials; ++m) {
+        // Where no two paths explain both arrivals, materials make no difference worth its time: the first stands for all.
+        const bool complete = row.seen < 2 ? (row.seen == 0 || candidate.near[0] != 0)
+                                           : candidate.near[0] != 0 && candidate.near[1] != 0 &&
+                                                 !(candidate.near[0] == candidate.near[1] &&
+                                                   (candidate.near[0] & (candidate.near[0] - 1)) == 0);
+        const unsigned materials = complete ? shared.materials : 1;
+        const float share = 1.0f / (float)materials;
+        for (unsigned m = 0; m < materials; ++m) {
             const float *level = base + (index * shared.materials + m) * MAX_PATHS;
             sum += share * likelihood(row, shared, candidate, level, gains, heading);
         }

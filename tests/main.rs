@@ -10,6 +10,7 @@ mod estimate;
 mod from_map;
 mod observe;
 mod pictures;
+mod posterior;
 mod replay;
 mod scene_files;
 mod sweep;

@@ -136,6 +136,18 @@ impl Matches {
         }
     }
 
+    /// Whether different paths can explain all arrivals: only then do the materials make a difference worth its time.
+    pub(crate) fn complete(&self, seen: &Observed) -> bool {
+        match seen.count {
+            0 => true,
+            1 => self.near_count[0] > 0,
+            _ => {
+                let (first, second) = (&self.near[0][..self.near_count[0]], &self.near[1][..self.near_count[1]]);
+                first.iter().any(|i| second.iter().any(|j| i != j))
+            }
+        }
+    }
+
     /// Whether any path explains any arrival (or absence is the observation).
     pub(crate) fn any(&self, seen: &Observed) -> bool {
         seen.count == 0 || (0..seen.count).any(|k| self.near_count[k] > 0)
@@ -201,7 +213,7 @@ pub(crate) fn likelihood(
     let mut total = Lanes::splat(0.0);
     // Excess of each path over the cut in units of its spread, less the power offset.
     let (mut spread, mut excess) = ([one; MAX_PATHS], [one; MAX_PATHS]);
-    for l in 0..n {
+    for l in 0..if matches.near_count[0] > 0 { n } else { 0 } {
         spread[l] = (variance[l] + Lanes::splat(widths.rank_variance)).sqrt().recip();
         excess[l] = (snr[l] - Lanes::splat(seen.cut_db)) * spread[l];
     }

@@ -390,8 +390,11 @@ impl Job<'_> {
             return;
         }
         out.fill(0.0);
-        let share = 1.0 / self.assignments.len().max(1) as f32;
-        for m in &self.assignments {
+        // Where no two paths explain both arrivals, materials make no difference worth its time: the first stands for all.
+        let used = if matches.complete(&self.seen) { self.assignments.len() } else { 1 };
+        let assignments = &self.assignments[..used.min(self.assignments.len())];
+        let share = 1.0 / assignments.len().max(1) as f32;
+        for m in assignments {
             let mut base = [0f32; MAX_PATHS];
             for (i, base) in base.iter_mut().enumerate().take(paths.count) {
                 *base = paths.snr_db[i];

@@ -1,0 +1,104 @@
+//! `magnetar evaluate`, `posterior`, `fuse`, `features`, `fit` and `ablation`.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli;
+
+fn dataset(folder: &Path) -> String {
+    let out = folder.join("d").to_str().unwrap().to_owned();
+    cli::succeed(&["generate", "--limit", "30", "--csi", "none", "--seed", "5", "--out", &out]);
+    out
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn the_posterior_commands_agree_on_one_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let d = dataset(folder.path());
+    let result = json(&cli::succeed(&["evaluate", &d, "--split", "test", "--limit", "20", "--json"]));
+    for scorer in ["twin", "uniform"] {
+        for key in [
+            "samples",
+            "nll",
+            "nll_stderr",
+            "hpd_gap_pp",
+            "v40_percent",
+            "map_xy_m",
+            "map_yaw_deg",
+            "joint_hit_percent",
+            "p1m_percent",
+        ] {
+            assert!(result[scorer][key].is_number(), "{scorer} {key}");
+            assert!(result[scorer]["board"][key].is_number(), "{scorer} board {key}");
+        }
+        assert_eq!(result[scorer]["reliability"].as_array().unwrap().len(), 9);
+        assert_eq!(result[scorer]["samples"], 20);
+    }
+    assert!((result["uniform"]["nll"].as_f64().unwrap() - 19_602f64.ln()).abs() < 1e-4);
+    assert!(result["twin"]["nll"].as_f64().unwrap() < 8.5);
+    assert!(cli::succeed(&["evaluate", &d, "--limit", "4"]).contains("twin"));
+
+    let volume = folder.path().join("p.npy");
+    let volume = volume.to_str().unwrap();
+    let posterior = json(&cli::succeed(&["posterior", &d, "--index", "3", "--json", "--out", volume]));
+    let sum: f64 = posterior["heading_marginal"].as_array().unwrap().iter().map(|m| m.as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-6);
+    assert_eq!(std::fs::metadata(volume).unwrap().len(), 128 + 4 * 19_602);
+    assert!(cli::succeed(&["posterior", &d, "--index", "3"]).contains("HPD 50 %"));
+    let all = folder.path().join("all.npy");
+    cli::succeed(&["posterior", &d, "--all", "--limit", "3", "--out", all.to_str().unwrap()]);
+    assert_eq!(std::fs::metadata(&all).unwrap().len(), 128 + 3 * 4 * 19_602);
+
+    let fused = json(&cli::succeed(&["fuse", &d, "--limit", "4", "--json"]));
+    assert_eq!(fused["sets"], 4);
+    assert!(fused["late_p1m_percent"].as_f64().unwrap() > fused["single_p1m_percent"].as_f64().unwrap());
+
+    let features = folder.path().join("f");
+    let features = features.to_str().unwrap();
+    cli::succeed(&[
+        "features",
+        &d,
+        "--limit",
+        "2",
+        "--training",
+        "--dense",
+        "--rows",
+        "25",
+        "--columns",
+        "25",
+        "--out",
+        features,
+    ]);
+    assert_eq!(
+        std::fs::metadata(Path::new(features).join("dense.npy")).unwrap().len(),
+        128 + 2 * 4 * 24 * 18 * 25 * 25
+    );
+
+    let toml = folder.path().join("twin.toml");
+    let toml = toml.to_str().unwrap();
+    let small = ["--headings", "8", "--rows", "9", "--columns", "7"];
+    cli::succeed(&[&["fit", &d, "--limit", "4", "--sweeps", "1", "--out", toml], &small[..]].concat());
+    cli::succeed(&["evaluate", &d, "--limit", "2", "--parameters", toml]);
+    let table = cli::succeed(&[&["ablation", &d, "--limit", "2"], &small[..]].concat());
+    assert!(table.contains("full likelihood") && table.contains("without merging and fading"));
+    assert!(cli::fail(&["fit", &d, "--split", "test", "--out", toml]).contains("held out"));
+    assert!(cli::fail(&["evaluate", &d, "--rows", "0"]).contains("support"));
+    assert!(cli::fail(&["posterior", &d, "--index", "999999"]).contains("999999"));
+}
+
+#[test]
+fn parameters_of_another_recipe_warn() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("d");
+    let out = out.to_str().unwrap();
+    let change = "link.reference_snr_db=40";
+    cli::succeed(&["generate", "--limit", "2", "--csi", "none", "--split", "test", "--set", change, "--out", out]);
+    let run = cli::run(&["evaluate", out, "--limit", "2"]);
+    assert!(run.status.success());
+    assert!(String::from_utf8_lossy(&run.stderr).contains("warning: the parameters were fitted to recipe"));
+}
