@@ -54,6 +54,11 @@ fn the_posterior_commands_agree_on_one_dataset() {
     cli::succeed(&["posterior", &d, "--all", "--limit", "3", "--out", all.to_str().unwrap()]);
     assert_eq!(std::fs::metadata(&all).unwrap().len(), 128 + 3 * 4 * 19_602);
 
+    let table = folder.path().join("all.parquet");
+    cli::succeed(&["posterior", &d, "--all", "--limit", "3", "--out", table.to_str().unwrap()]);
+    let bytes = std::fs::read(&table).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+
     let fused = json(&cli::succeed(&["fuse", &d, "--limit", "4", "--json"]));
     assert_eq!(fused["sets"], 4);
     assert!(fused["late_p1m_percent"].as_f64().unwrap() > fused["single_p1m_percent"].as_f64().unwrap());

@@ -17,6 +17,7 @@ mod metrics;
 mod post_index;
 mod summary;
 mod support;
+mod table;
 mod target;
 #[cfg(test)]
 mod testing;
@@ -39,6 +40,7 @@ pub use metrics::{CONE_OPENINGS_DEG, Score};
 pub use post_index::{DesignMetrics, post_index};
 pub use summary::{Estimate, Stratum, Summary, Tally};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
+pub use table::{PosteriorRow, PosteriorTable};
 pub use target::Target;
 pub use twin::{
     Ablation, FitRow, Grain, PARAMETER_RANGES, RoomSlabs, TwinBox, TwinFile, TwinModel, TwinParameters, TwinRow,

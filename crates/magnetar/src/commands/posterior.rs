@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset, Record};
 use magnetar_posterior::{
-    HpdCurve, ScoringBackend, Support, SupportSize, Target, TwinScorer, View, Volume, map_posteriors,
+    HpdCurve, PosteriorRow, PosteriorTable, ScoringBackend, Support, SupportSize, Target, TwinScorer, View, Volume,
+    map_posteriors,
 };
 use magnetar_signal::npy::{NpyWriter, write_npy};
 use serde_json::{Value, json};
@@ -19,12 +20,14 @@ use crate::progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 A volume is a float32 array [D, H, W]: heading bin d looks along 360 d / D degrees, row i and column j are cells of the
-room along y and x. With --all the array is [rows, D, H, W].
+room along y and x. With --all the array is [rows, D, H, W]; a name that ends in .parquet gives a table instead, a row a
+posterior: mode, HPD sizes, marginals and the volume.
 
 Examples:
   magnetar posterior data --index 3
   magnetar posterior data --index 3 --json --out posterior.npy
-  magnetar posterior data --all --limit 1000 --out posteriors.npy")]
+  magnetar posterior data --all --limit 1000 --out posteriors.npy
+  magnetar posterior data --all --out posteriors.parquet")]
 pub struct Args {
     /// The dataset's folder.
     dataset: PathBuf,
@@ -34,13 +37,13 @@ pub struct Args {
     /// The row.
     #[arg(long, required_unless_present = "all", conflicts_with = "all", value_name = "I")]
     index: Option<u64>,
-    /// All rows (or the first --limit): only the array is written.
+    /// All rows (or the first --limit): only the file is written.
     #[arg(long, requires = "out")]
     all: bool,
     /// With --all: only the first N rows.
     #[arg(long, requires = "all", value_name = "N")]
     limit: Option<u64>,
-    /// Write the volume here, as a NumPy array.
+    /// Write the volume here, as a NumPy array; with --all a .parquet name gives a table.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// What scores the candidates: the CPU, the GPU, or the GPU if there is one.
@@ -88,19 +91,32 @@ fn write_all(
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
     let path = args.out.as_ref().context("--all needs --out")?;
     let count = usize::try_from(rows)?;
-    let mut writer = NpyWriter::<f32>::create(path, &[count, size.headings, size.rows, size.columns])?;
     let bar = progress::bar(rows, "rows");
     let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(count);
-    let mut outcome = Ok(());
-    let keep = |_: &Record, _: &Support, volume: &Volume| Ok(volume.clone());
-    map_posteriors(records, scorer, backend, size, keep, |volume| {
-        bar.inc(1);
-        if outcome.is_ok() {
-            outcome = writer.write(volume.mass());
-        }
-    })?;
-    outcome?;
-    writer.finish()?;
+    if path.extension().is_some_and(|ending| ending == "parquet") {
+        let mut table = PosteriorTable::create(path, size).with_context(|| path.display().to_string())?;
+        let keep = |record: &Record, support: &Support, volume: &Volume| Ok(PosteriorRow::new(record, support, volume));
+        let mut outcome = Ok(());
+        map_posteriors(records, scorer, backend, size, keep, |row| {
+            bar.inc(1);
+            if outcome.is_ok() {
+                outcome = table.write(row);
+            }
+        })?;
+        outcome.and_then(|()| table.finish()).with_context(|| path.display().to_string())?;
+    } else {
+        let mut writer = NpyWriter::<f32>::create(path, &[count, size.headings, size.rows, size.columns])?;
+        let keep = |_: &Record, _: &Support, volume: &Volume| Ok(volume.clone());
+        let mut outcome = Ok(());
+        map_posteriors(records, scorer, backend, size, keep, |volume| {
+            bar.inc(1);
+            if outcome.is_ok() {
+                outcome = writer.write(volume.mass());
+            }
+        })?;
+        outcome?;
+        writer.finish()?;
+    }
     bar.finish_and_clear();
     Ok(ExitCode::SUCCESS)
 }
