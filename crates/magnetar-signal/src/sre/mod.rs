@@ -46,7 +46,7 @@ const SETTLED: f64 = 0.01;
 const FINAL: f64 = 1e-3;
 /// Most steps of one refinement, and of one that others will follow.
 const ROUNDS: usize = 20;
-const UNDERWAY_ROUNDS: usize = 4;
+const UNDERWAY_ROUNDS: usize = 3;
 /// A peak this many times above the threshold is no leftover of an unfinished refinement.
 const CLEAR: f64 = 4.0;
 
