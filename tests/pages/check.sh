@@ -14,5 +14,5 @@ if [ ${#missing[@]} -gt 0 ]; then
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 npm ci --no-audit --no-fund --silent
-(cd ../.. && cargo build --release -p magnetar)
+(cd ../.. && cargo build --release --workspace)
 node --test --test-concurrency=1 *.test.mjs
