@@ -17,6 +17,8 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    // `magnetar trace ... | head` ends quietly when the reader has seen enough.
+    sigpipe::reset();
     match commands::run(Cli::parse().command) {
         Ok(code) => code,
         Err(error) => {
