@@ -22,8 +22,17 @@ fn main() -> ExitCode {
     match commands::run(Cli::parse().command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", told_once(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error and its causes, without those that the text before them has told already.
+fn told_once(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
+        "" => cause,
+        told if told.contains(&cause) => text,
+        told => format!("{told}: {cause}"),
+    })
 }
