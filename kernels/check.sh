@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Checks the committed PTX without a GPU: made again from the sources by the pinned NVRTC it must be the same, and the
-# pinned assembler must accept it for Volta, Ampere and Hopper with no register spilled to memory.
+# pinned assembler must accept it for Volta, Ampere and Hopper with no register spilled to memory. Then the same NVRTC is
+# used as a user would (check_nvrtc.sh).
 #
 #   kernels/check.sh           check
 #   kernels/check.sh --write   make the PTX again and keep it, then check it
 #
-# Both tools come from PyPI into target/cuda-tools; no NVIDIA file is committed. Needs python3 with pip, and x86-64.
+# Both tools come from PyPI into target/cuda-tools; no NVIDIA file is committed. Needs Rust, g++,
+# python3 with pip, and x86-64.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -45,3 +47,4 @@ for source in kernels/*.cu; do
         grep -oE 'Used .*' <<<"$report" | sed "s/^/$name $architecture: /"
     done
 done
+bash kernels/check_nvrtc.sh "$library"

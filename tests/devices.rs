@@ -42,3 +42,18 @@ fn a_device_is_described() {
     let text = with_stand_in(&["devices"], &[(Setting::FailLoad, 1)]);
     assert!(String::from_utf8_lossy(&text.stdout).contains("the CUDA driver failed to load a kernel"));
 }
+
+#[test]
+fn a_kernel_that_cannot_be_used_says_why() {
+    let states = |args: &[&str], capability| -> Vec<String> {
+        let out = json(&with_stand_in(args, &[(Setting::ComputeCapability, capability)]));
+        let kernels = out["gpus"][0]["kernels"].as_object().unwrap().values();
+        kernels.map(|state| state.as_str().unwrap().to_owned()).collect()
+    };
+    // The embedded PTX is for compute capability 7.0 and later.
+    assert!(states(&["devices", "--json"], 61).iter().all(|state| state.contains("NO_BINARY_FOR_GPU")));
+    assert!(states(&["devices", "--json"], 121).iter().all(|state| state == "loads"));
+    // A developer's machine may have NVRTC; `kernels/check.sh` brings its own.
+    let without = states(&["devices", "--nvrtc", "--json"], 70);
+    assert!(without.iter().all(|state| state.contains("NVRTC (libnvrtc) was not found") || state == "loads"));
+}

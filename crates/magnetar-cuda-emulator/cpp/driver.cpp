@@ -26,7 +26,9 @@ enum : CUresult {
     NO_DEVICE = 100,
     INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201,
+    NO_BINARY_FOR_GPU = 209,
     INVALID_PTX = 218,
+    UNSUPPORTED_PTX_VERSION = 222,
     INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     NOT_READY = 600,
@@ -78,6 +80,10 @@ uint64_t setting(const char *name, uint64_t otherwise) {
 }
 uint64_t total_bytes() { return setting("STANDIN_MEMORY_BYTES", 1ull << 30); }
 uint64_t devices() { return setting("STANDIN_DEVICES", 1); }
+uint64_t compute_capability() { return setting("STANDIN_COMPUTE_CAPABILITY", 70); }
+
+const int DRIVER_VERSION = 12000;
+const uint64_t NEWEST_PTX = 80; // that a driver of this version reads: 8.0
 
 // Counts a setting down to the call that is to fail; zero is never.
 bool fails(const char *name) {
@@ -115,6 +121,17 @@ bool on_device(CUdeviceptr pointer, size_t bytes) {
     if (next == device_memory.begin()) return bytes == 0;
     auto block = std::prev(next);
     return pointer + bytes <= block->first + block->second;
+}
+
+// A number of a PTX text's head, such as 80 of `.target sm_80` or of `.version 8.0`; zero if it is not there.
+uint64_t number_after(const std::string &ptx, const char *what) {
+    const size_t at = ptx.find(what);
+    uint64_t number = 0;
+    for (size_t i = at + std::strlen(what); at != std::string::npos && i < ptx.size() && ptx[i] != '\n'; ++i) {
+        if (std::isdigit((unsigned char)ptx[i])) number = number * 10 + (uint64_t)(ptx[i] - '0');
+        else if (ptx[i] != '.') break;
+    }
+    return number;
 }
 
 // The entry points of a PTX text and the bytes of each of their parameters.
@@ -175,14 +192,16 @@ EXPORT int standin_selftest(const char *name, const int *in, int *out) {
 }
 
 EXPORT CUresult cuInit(unsigned) { return devices() ? SUCCESS : NO_DEVICE; }
-EXPORT CUresult cuDriverGetVersion(int *version) { *version = 12000; return SUCCESS; }
+EXPORT CUresult cuDriverGetVersion(int *version) { *version = DRIVER_VERSION; return SUCCESS; }
 EXPORT CUresult cuGetErrorName(CUresult code, const char **name) {
     switch (code) {
     case SUCCESS: *name = "CUDA_SUCCESS"; break;
     case INVALID_VALUE: *name = "CUDA_ERROR_INVALID_VALUE"; break;
     case OUT_OF_MEMORY: *name = "CUDA_ERROR_OUT_OF_MEMORY"; break;
     case NO_DEVICE: *name = "CUDA_ERROR_NO_DEVICE"; break;
+    case NO_BINARY_FOR_GPU: *name = "CUDA_ERROR_NO_BINARY_FOR_GPU"; break;
     case INVALID_PTX: *name = "CUDA_ERROR_INVALID_PTX"; break;
+    case UNSUPPORTED_PTX_VERSION: *name = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"; break;
     case LAUNCH_OUT_OF_RESOURCES: *name = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"; break;
     case LAUNCH_FAILED: *name = "CUDA_ERROR_LAUNCH_FAILED"; break;
     default: *name = "CUDA_ERROR"; break;
@@ -205,9 +224,9 @@ EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice) {
 EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice) { *bytes = total_bytes(); return SUCCESS; }
 EXPORT CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
     switch (attribute) {
-    case 75: *value = 7; break;   // compute capability, major
-    case 76: *value = 0; break;   // minor
-    case 16: *value = 1; break;   // multiprocessors
+    case 75: *value = (int)compute_capability() / 10; break;
+    case 76: *value = (int)compute_capability() % 10; break;
+    case 16: *value = 1; break; // multiprocessors
     case 115: *value = (int)setting("STANDIN_MEMORY_POOLS", 1); break;
     default: *value = 0; break;
     }
@@ -239,7 +258,10 @@ EXPORT CUresult cuModuleLoadData(void **module, const void *image) {
     LOCKED;
     if (fails("STANDIN_FAIL_LOAD")) return INVALID_PTX;
     const std::string ptx = static_cast<const char *>(image);
-    if (ptx.find(".target sm_") == std::string::npos) return INVALID_PTX;
+    const uint64_t target = number_after(ptx, ".target sm_"), version = number_after(ptx, ".version ");
+    if (target == 0 || version == 0) return INVALID_PTX;
+    if (version > NEWEST_PTX) return UNSUPPORTED_PTX_VERSION;
+    if (target > compute_capability()) return NO_BINARY_FOR_GPU;
     auto *loaded = new Module;
     for (const auto &[name, bytes] : entries(ptx)) {
         for (const Kernel &kernel : kernels()) {

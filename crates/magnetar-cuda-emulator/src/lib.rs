@@ -51,6 +51,8 @@ pub enum Setting {
     Devices,
     /// Memory of the device, bytes.
     MemoryBytes,
+    /// Its compute capability, times ten: 70 for 7.0. It loads no PTX for a later one, as a GPU.
+    ComputeCapability,
     /// Whether it has memory pools (asynchronous allocation): 0 or 1.
     MemoryPools,
     /// The number of the device allocation, from now on, that fails; 0 for none.
@@ -72,6 +74,7 @@ impl Setting {
         match self {
             Self::Devices => "STANDIN_DEVICES",
             Self::MemoryBytes => "STANDIN_MEMORY_BYTES",
+            Self::ComputeCapability => "STANDIN_COMPUTE_CAPABILITY",
             Self::MemoryPools => "STANDIN_MEMORY_POOLS",
             Self::FailAlloc => "STANDIN_FAIL_ALLOC",
             Self::FailPinned => "STANDIN_FAIL_PINNED",

@@ -85,8 +85,9 @@ fn compile(program: &Program, architecture: &str) -> Result<Ptx, CudaError> {
     };
     cudarc::nvrtc::compile_ptx_with_opts(program.source, options).map_err(|error| CudaError::Compile {
         program: program.name,
+        architecture: architecture.to_owned(),
         log: match error {
-            CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
+            CompileError::CompileError { log, .. } => log.to_string_lossy().trim_end().to_owned(),
             other => other.to_string(),
         },
     })

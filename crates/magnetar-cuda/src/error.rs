@@ -38,10 +38,12 @@ pub enum CudaError {
     #[error("NVRTC (libnvrtc) was not found; install the CUDA toolkit, or use the embedded kernels")]
     NoNvrtc,
     /// NVRTC refused a kernel.
-    #[error("NVRTC could not compile {program}: {log}")]
+    #[error("NVRTC could not compile {program} for {architecture}: {log}")]
     Compile {
         /// The kernel file.
         program: &'static str,
+        /// The GPU's architecture, as the compiler calls it.
+        architecture: String,
         /// The compiler's log.
         log: String,
     },
