@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the committed PTX without a GPU: made again from the sources by the pinned NVRTC it must be the same, and the
 # pinned assembler must accept it for Volta, Ampere and Hopper with no register spilled to memory. Then the same NVRTC is
-# used as a user would (check_nvrtc.sh).
+# used as a user would (check_nvrtc.sh), and the roofline of docs/cuda.md must be what the kernels' counts say today.
 #
 #   kernels/check.sh           check
 #   kernels/check.sh --write   make the PTX again and keep it, then check it
@@ -47,4 +47,14 @@ for source in kernels/*.cu; do
         grep -oE 'Used .*' <<<"$report" | sed "s/^/$name $architecture: /"
     done
 done
+
+# The selection of `cargo test --release --workspace`, which has built all of it.
+cargo build --quiet --release --workspace --bins --examples
 bash kernels/check_nvrtc.sh "$library"
+"${CARGO_TARGET_DIR:-target}/release/examples/roofline" >"$tools/roofline.md"
+if ! python3 -c 'import sys; sys.exit(open(sys.argv[1]).read() not in open("docs/cuda.md").read())' "$tools/roofline.md"
+then
+    echo "the roofline of docs/cuda.md is not this one:" >&2
+    cat "$tools/roofline.md" >&2
+    exit 1
+fi

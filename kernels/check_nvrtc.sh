@@ -2,13 +2,11 @@
 # Runs the real binary with the real NVRTC and the stand-in driver of the tests: `--nvrtc` must compile, load and run
 # every kernel, for each GPU that the pinned NVRTC knows, and tell its log where it refuses.
 #
-#   kernels/check_nvrtc.sh FOLDER_OF_LIBNVRTC      kernels/check.sh calls it
+#   kernels/check_nvrtc.sh FOLDER_OF_LIBNVRTC      kernels/check.sh calls it, and builds the binary before
 set -euo pipefail
 nvrtc=$(realpath "$1")
 cd "$(dirname "$0")/.."
 
-# The selection of `cargo test --release --workspace`, which has built all of it.
-cargo build --quiet --release --workspace --bins --examples
 built=${CARGO_TARGET_DIR:-target}/release
 driver=$("$built/examples/library_dir")
 

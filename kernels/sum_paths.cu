@@ -137,7 +137,7 @@ sum_paths(const unsigned *__restrict__ first, const PathTerm *__restrict__ paths
                     for (int i = 0; i < BINS_PER_THREAD; ++i) {
                         z[i][m].x += phase.x;
                         z[i][m].y += phase.y;
-                        phase = product(phase, by);
+                        if (i + 1 < BINS_PER_THREAD) phase = product(phase, by);
                     }
                 }
             }

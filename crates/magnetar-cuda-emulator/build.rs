@@ -1,17 +1,26 @@
-//! Compiles the kernels and the stand-in driver for the CPU, once plainly and once with the address sanitizer.
+//! Compiles the kernels and the stand-in driver for the CPU: plainly, with the address sanitizer, and with numbers that
+//! count their operations.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-const SOURCES: [&str; 3] = ["cpp/driver.cpp", "cpp/fibers.cpp", "cpp/kernels.cpp"];
+const SOURCES: [&str; 6] =
+    ["cpp/driver.cpp", "cpp/fibers.cpp", "cpp/kernels.cpp", "cpp/memory.cpp", "cpp/ptx.cpp", "cpp/state.cpp"];
+
+/// The builds and the flags that each has beyond the common ones.
+const BUILDS: [(&str, &[&str]); 3] = [
+    ("plain", &[]),
+    ("sanitized", &["-fsanitize=address", "-fno-omit-frame-pointer", "-g"]),
+    ("counting", &["-DCOUNTING"]),
+];
 
 fn main() {
     let kernels = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../kernels");
     println!("cargo:rerun-if-changed=cpp");
     println!("cargo:rerun-if-changed={}", kernels.display());
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    for (name, flags) in [("plain", &[][..]), ("sanitized", &["-fsanitize=address", "-fno-omit-frame-pointer", "-g"])] {
+    for (name, flags) in BUILDS {
         let dir = out.join(name);
         fs::create_dir_all(&dir).expect("the output directory can be written");
         compile(&kernels, &dir.join("libcuda.so"), flags);
@@ -28,6 +37,7 @@ fn compiler() -> Command {
 fn compile(kernels: &Path, library: &Path, flags: &[&str]) {
     let mut command = compiler();
     command.args(["-shared", "-fvisibility=hidden", "-Wno-unknown-pragmas", "-Wl,-soname,libcuda.so"]).args(flags);
+    command.arg("-fno-strict-aliasing"); // as in CUDA: the kernels copy structs word by word
     command.arg("-I").arg(kernels).args(["-I", "cpp"]).args(SOURCES).arg("-o").arg(library);
     match command.status() {
         Ok(status) if status.success() => {}

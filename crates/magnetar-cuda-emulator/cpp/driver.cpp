@@ -3,193 +3,20 @@
 // A test tool. It makes the real host code run end to end without a GPU, and is stricter than a GPU where that finds
 // faults: work given to a stream is only queued and runs when the host waits for it, so that a missing wait shows as
 // stale data; device memory is allocated to the exact byte, so that the address sanitizer sees an overrun; live
-// handles are counted, so that a leak shows; and any allocation or launch can be made to fail.
-#include "cuda_shim.h"
-
-#include "kernels.h"
+// handles are counted, so that a leak shows; and any allocation or launch can be made to fail. It counts what
+// crosses the bus and what kernels are given.
+#include "ptx.h"
+#include "state.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <deque>
-#include <map>
-#include <mutex>
-#include <set>
 
-typedef int CUresult;
-typedef int CUdevice;
-typedef uint64_t CUdeviceptr;
+using namespace standin;
 
-enum : CUresult {
-    SUCCESS = 0,
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    NO_DEVICE = 100,
-    INVALID_DEVICE = 101,
-    INVALID_CONTEXT = 201,
-    NO_BINARY_FOR_GPU = 209,
-    INVALID_PTX = 218,
-    UNSUPPORTED_PTX_VERSION = 222,
-    INVALID_HANDLE = 400,
-    NOT_FOUND = 500,
-    NOT_READY = 600,
-    LAUNCH_OUT_OF_RESOURCES = 701,
-    LAUNCH_FAILED = 719,
-};
+static const int DRIVER_VERSION = 12000;
+static const uint64_t NEWEST_PTX = 80; // that a driver of this version reads: 8.0
 
-struct Stream;
-struct Event {
-    uint64_t recorded = 0, completed = 0;
-    Stream *stream = nullptr;
-};
-struct Stream {
-    std::deque<std::function<CUresult()>> queue;
-};
-struct Function {
-    const Kernel *kernel;
-};
-struct Module {
-    std::map<std::string, Function> functions;
-};
-
-namespace {
-
-std::recursive_mutex lock;
-#define LOCKED std::lock_guard<std::recursive_mutex> guard(lock)
-
-int context_object;
-thread_local void *current_context = nullptr;
-int contexts = 0;
-Stream default_stream;
-std::set<Stream *> streams;
-std::set<Event *> events;
-std::set<Module *> modules;
-std::map<CUdeviceptr, size_t> device_memory;
-std::map<char *, size_t> pinned_memory;
-size_t device_bytes = 0, peak_bytes = 0;
-CUresult sticky = SUCCESS; // an asynchronous failure poisons the context, as on a GPU
-uint64_t launches = 0;
-
-// Settings come from the environment, or from a test in the same process.
-std::map<std::string, uint64_t> settings;
-uint64_t setting(const char *name, uint64_t otherwise) {
-    LOCKED;
-    auto found = settings.find(name);
-    if (found != settings.end()) return found->second;
-    const char *text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-uint64_t total_bytes() { return setting("STANDIN_MEMORY_BYTES", 1ull << 30); }
-uint64_t devices() { return setting("STANDIN_DEVICES", 1); }
-uint64_t compute_capability() { return setting("STANDIN_COMPUTE_CAPABILITY", 70); }
-
-const int DRIVER_VERSION = 12000;
-const uint64_t NEWEST_PTX = 80; // that a driver of this version reads: 8.0
-
-// Counts a setting down to the call that is to fail; zero is never.
-bool fails(const char *name) {
-    const uint64_t left = setting(name, 0);
-    if (left > 0) settings[name] = left - 1;
-    return left == 1;
-}
-
-CUresult step(Stream *stream) {
-    auto work = std::move(stream->queue.front());
-    stream->queue.pop_front();
-    const CUresult result = sticky ? sticky : work();
-    if (result) sticky = result;
-    return result;
-}
-CUresult drain(Stream *stream) {
-    while (!stream->queue.empty()) step(stream);
-    return sticky;
-}
-// Runs a stream up to a mark; after a failure the marks behind it are never written, but the waiting must end.
-void reach(Event *event, uint64_t mark) {
-    while (event->completed < mark && !event->stream->queue.empty()) step(event->stream);
-    event->completed = std::max(event->completed, mark);
-}
-Stream *resolve(void *stream) { return stream ? static_cast<Stream *>(stream) : &default_stream; }
-
-bool pinned(const void *host, size_t bytes) {
-    auto next = pinned_memory.upper_bound((char *)host);
-    if (next == pinned_memory.begin()) return false;
-    auto block = std::prev(next);
-    return (char *)host + bytes <= block->first + block->second;
-}
-bool on_device(CUdeviceptr pointer, size_t bytes) {
-    auto next = device_memory.upper_bound(pointer);
-    if (next == device_memory.begin()) return bytes == 0;
-    auto block = std::prev(next);
-    return pointer + bytes <= block->first + block->second;
-}
-
-// A number of a PTX text's head, such as 80 of `.target sm_80` or of `.version 8.0`; zero if it is not there.
-uint64_t number_after(const std::string &ptx, const char *what) {
-    const size_t at = ptx.find(what);
-    uint64_t number = 0;
-    for (size_t i = at + std::strlen(what); at != std::string::npos && i < ptx.size() && ptx[i] != '\n'; ++i) {
-        if (std::isdigit((unsigned char)ptx[i])) number = number * 10 + (uint64_t)(ptx[i] - '0');
-        else if (ptx[i] != '.') break;
-    }
-    return number;
-}
-
-// The entry points of a PTX text and the bytes of each of their parameters.
-std::map<std::string, std::vector<size_t>> entries(const std::string &ptx) {
-    std::map<std::string, std::vector<size_t>> found;
-    for (size_t at = ptx.find(".entry "); at != std::string::npos; at = ptx.find(".entry ", at + 1)) {
-        const size_t open = ptx.find('(', at), close = ptx.find("\n)", at);
-        std::string name = ptx.substr(at + 7, open - at - 7);
-        while (!name.empty() && std::isspace((unsigned char)name.back())) name.pop_back();
-        std::vector<size_t> bytes;
-        const std::string list = ptx.substr(open, close - open);
-        for (size_t p = list.find(".param "); p != std::string::npos; p = list.find(".param ", p + 1)) {
-            const std::string parameter = list.substr(p, list.find('\n', p) - p);
-            const size_t bracket = parameter.find('[');
-            if (bracket != std::string::npos) bytes.push_back(std::strtoull(&parameter[bracket + 1], nullptr, 10));
-            else if (parameter.find("64 ") != std::string::npos) bytes.push_back(8);
-            else if (parameter.find("32 ") != std::string::npos) bytes.push_back(4);
-            else bytes.push_back(0);
-        }
-        found[name] = bytes;
-    }
-    return found;
-}
-
-} // namespace
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
-// What the tests steer and ask.
-EXPORT void standin_order(unsigned order) { emulator::order = order; }
-EXPORT void standin_set(const char *name, uint64_t value) { LOCKED; settings[name] = value; }
-EXPORT void standin_recover() { LOCKED; sticky = SUCCESS; }
-EXPORT uint64_t standin_launches() { LOCKED; return launches; }
-EXPORT uint64_t standin_take_peak_bytes() {
-    LOCKED;
-    const uint64_t peak = peak_bytes;
-    peak_bytes = device_bytes;
-    return peak;
-}
-EXPORT uint64_t standin_live() {
-    LOCKED;
-    return device_memory.size() + pinned_memory.size() + streams.size() + events.size() + modules.size() + contexts;
-}
-
-// Runs one of the emulator's own kernels on a block of 128 threads, on memory of the exact size.
-EXPORT int standin_selftest(const char *name, const int *in, int *out) {
-    LOCKED;
-    for (const Kernel &kernel : kernels()) {
-        if (kernel.name != name) continue;
-        int *device = static_cast<int *>(std::calloc(128, sizeof(int)));
-        void *arguments[] = {&in, &device};
-        const std::string failure = emulator::run({1, 1, 1}, {128, 1, 1}, kernel.bind(arguments));
-        std::memcpy(out, device, 128 * sizeof(int));
-        std::free(device);
-        return failure.empty() ? 0 : 1;
-    }
-    return 2;
-}
+static int context_object;
+static thread_local void *current_context = nullptr;
 
 EXPORT CUresult cuInit(unsigned) { return devices() ? SUCCESS : NO_DEVICE; }
 EXPORT CUresult cuDriverGetVersion(int *version) { *version = DRIVER_VERSION; return SUCCESS; }
@@ -241,18 +68,7 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(void **context, CUdevice) {
 EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) { LOCKED; --contexts; return SUCCESS; }
 EXPORT CUresult cuCtxGetCurrent(void **context) { *context = current_context; return SUCCESS; }
 EXPORT CUresult cuCtxSetCurrent(void *context) { current_context = context; return SUCCESS; }
-EXPORT CUresult cuCtxSynchronize() {
-    LOCKED;
-    drain(&default_stream);
-    for (Stream *stream : streams) drain(stream);
-    return sticky;
-}
-EXPORT CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
-    LOCKED;
-    *total = total_bytes();
-    *free = *total - std::min<size_t>(*total, device_bytes);
-    return sticky;
-}
+EXPORT CUresult cuCtxSynchronize() { LOCKED; return drain_all(); }
 
 EXPORT CUresult cuModuleLoadData(void **module, const void *image) {
     LOCKED;
@@ -349,82 +165,6 @@ EXPORT CUresult cuEventQuery(void *event) {
 }
 EXPORT CUresult cuEventElapsedTime(float *milliseconds, void *, void *) { *milliseconds = 0.0f; return SUCCESS; }
 
-static CUresult allocate(CUdeviceptr *pointer, size_t bytes) {
-    LOCKED;
-    if (sticky) return sticky;
-    if (bytes == 0) return INVALID_VALUE;
-    if (fails("STANDIN_FAIL_ALLOC") || bytes > total_bytes() - std::min<size_t>(total_bytes(), device_bytes)) return OUT_OF_MEMORY;
-    void *memory = std::malloc(bytes);
-    if (!memory) return OUT_OF_MEMORY;
-    std::memset(memory, 0xcd, bytes); // fresh device memory holds anything but what one hopes for
-    *pointer = (CUdeviceptr)memory;
-    device_memory[*pointer] = bytes;
-    device_bytes += bytes;
-    peak_bytes = std::max(peak_bytes, device_bytes);
-    return SUCCESS;
-}
-static CUresult release(CUdeviceptr pointer) {
-    LOCKED;
-    auto found = device_memory.find(pointer);
-    if (found == device_memory.end()) return INVALID_VALUE;
-    device_bytes -= found->second;
-    std::free((void *)pointer);
-    device_memory.erase(found);
-    return SUCCESS;
-}
-EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) { return allocate(pointer, bytes); }
-EXPORT CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, void *) { return allocate(pointer, bytes); }
-EXPORT CUresult cuMemFree_v2(CUdeviceptr pointer) {
-    cuCtxSynchronize();
-    return release(pointer);
-}
-EXPORT CUresult cuMemFreeAsync(CUdeviceptr pointer, void *stream) {
-    LOCKED;
-    drain(resolve(stream));
-    return release(pointer);
-}
-EXPORT CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
-    LOCKED;
-    if (sticky) return sticky;
-    if (bytes == 0) return INVALID_VALUE;
-    if (fails("STANDIN_FAIL_PINNED")) return OUT_OF_MEMORY;
-    char *memory = static_cast<char *>(std::malloc(bytes));
-    if (!memory) return OUT_OF_MEMORY;
-    std::memset(memory, 0xcd, bytes);
-    pinned_memory[memory] = bytes;
-    *pointer = memory;
-    return SUCCESS;
-}
-EXPORT CUresult cuMemFreeHost(void *pointer) {
-    LOCKED;
-    if (!pinned_memory.erase(static_cast<char *>(pointer))) return INVALID_VALUE;
-    std::free(pointer);
-    return SUCCESS;
-}
-EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, void *stream) {
-    LOCKED;
-    if (!on_device(to, bytes)) return INVALID_VALUE;
-    if (pinned(from, bytes)) {
-        resolve(stream)->queue.push_back([=] { std::memcpy((void *)to, from, bytes); return SUCCESS; });
-    } else { // pageable memory is read before the call returns
-        std::string staged(static_cast<const char *>(from), bytes);
-        resolve(stream)->queue.push_back([=] { std::memcpy((void *)to, staged.data(), bytes); return SUCCESS; });
-    }
-    return SUCCESS;
-}
-EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, void *stream) {
-    LOCKED;
-    if (!on_device(from, bytes)) return INVALID_VALUE;
-    resolve(stream)->queue.push_back([=] { std::memcpy(to, (void *)from, bytes); return SUCCESS; });
-    return pinned(to, bytes) ? SUCCESS : drain(resolve(stream));
-}
-EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, void *stream) {
-    LOCKED;
-    if (!on_device(to, bytes)) return INVALID_VALUE;
-    resolve(stream)->queue.push_back([=] { std::memset((void *)to, value, bytes); return SUCCESS; });
-    return SUCCESS;
-}
-
 EXPORT CUresult cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                unsigned bz, unsigned, void *stream, void **arguments, void **) {
     LOCKED;
@@ -434,13 +174,13 @@ EXPORT CUresult cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigne
     const bool breaks = fails("STANDIN_FAIL_ASYNC");
     const Kernel *kernel = static_cast<Function *>(function)->kernel;
     auto body = kernel->bind(arguments);
-    const std::string name = kernel->name;
+    count_launch(*kernel, arguments);
     resolve(stream)->queue.push_back([=]() -> CUresult {
         if (breaks) return LAUNCH_FAILED;
         ++launches;
-        const std::string failure = emulator::run({gx, gy, gz}, {bx, by, bz}, body);
+        const std::string failure = run_counted(*kernel, {gx, gy, gz}, {bx, by, bz}, body);
         if (failure.empty()) return SUCCESS;
-        std::fprintf(stderr, "stand-in: %s: %s\n", name.c_str(), failure.c_str());
+        std::fprintf(stderr, "stand-in: %s: %s\n", kernel->name.c_str(), failure.c_str());
         return LAUNCH_FAILED;
     });
     return SUCCESS;

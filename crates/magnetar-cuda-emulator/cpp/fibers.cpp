@@ -1,6 +1,7 @@
 // Fibers for the threads of one block, and the rendezvous between them.
-#include "cuda_shim.h"
+#include "emulator.h"
 
+#include <algorithm>
 #include <memory>
 #include <ucontext.h>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace emulator {
 
 unsigned order = 0;
+Operations performed32, performed64;
 thread_local Position here;
 
 namespace {

@@ -1,8 +1,8 @@
 // The project's kernels, compiled for the CPU from the very files that NVRTC compiles for the GPU, and the table the
 // stand-in driver launches them from.
-#include "cuda_shim.h"
-
 #include "kernels.h"
+
+#include "cuda_shim.h"
 
 namespace sum_paths_file {
 #include "sum_paths.cu"
@@ -18,8 +18,6 @@ namespace selftest_file {
 
 #undef threadIdx
 #undef blockIdx
-#undef blockDim
-#undef gridDim
 
 namespace {
 
@@ -30,8 +28,12 @@ std::function<void()> bound(void (*kernel)(A...), void **arguments, std::index_s
     return [=] { kernel(std::get<I>(copies)...); };
 }
 
+// Whether an argument is memory that the kernel may write.
+template <class A>
+constexpr bool writes = std::is_pointer<A>::value && !std::is_const<std::remove_pointer_t<A>>::value;
+
 template <class... A> Kernel entry(const char *name, void (*kernel)(A...)) {
-    return {name, {sizeof(std::decay_t<A>)...}, [=](void **arguments) {
+    return {name, {sizeof(std::decay_t<A>)...}, {writes<A>...}, [=](void **arguments) {
                 return bound(kernel, arguments, std::index_sequence_for<A...>());
             }};
 }
@@ -49,6 +51,7 @@ const std::vector<Kernel> &kernels() {
         entry("selftest_reverse", selftest_file::selftest_reverse),
         entry("selftest_overrun", selftest_file::selftest_overrun),
         entry("selftest_shuffle", selftest_file::selftest_shuffle),
+        entry("selftest_arithmetic", selftest_file::selftest_arithmetic),
     };
     return table;
 }

@@ -10,6 +10,7 @@
 struct Kernel {
     std::string name;
     std::vector<size_t> parameter_bytes;
+    std::vector<bool> writes; // whether each parameter points to memory that is not const
     std::function<std::function<void()>(void **arguments)> bind;
 };
 

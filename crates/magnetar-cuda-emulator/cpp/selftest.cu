@@ -30,3 +30,14 @@ extern "C" __global__ void selftest_shuffle(const int *in, int *out) {
     for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     out[threadIdx.x] = sum;
 }
+
+// Sound, and of a known number of operations: in f32 three sums, a product, a fused operation, a division, a
+// reciprocal, two kinds of root and an exponential; in f64 a sum and a product.
+extern "C" __global__ void selftest_arithmetic(const int *in, int *out) {
+    const float x = (float)in[threadIdx.x];
+    float sum = fmaf(x, 2.0f, 1.0f) + 3.0f * x;
+    sum += 1.0f / x - x / 7.0f;
+    const float small = expf(-x) < 1.0f && sqrtf(x) > rsqrtf(x) ? fabsf(-sum) : 0.0f;
+    const double wide = x;
+    out[threadIdx.x] = (int)(0.5 * wide + small);
+}

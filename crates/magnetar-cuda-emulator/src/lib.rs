@@ -5,6 +5,10 @@
 //! the program: the library lies in the build directory, no search path leads to it, and only tests open it. It cannot
 //! show GPU rounding, shared-memory limits, memory order or speed, and executes no PTX.
 
+mod counts;
+
+pub use counts::{BusBytes, KernelCounts, Operations};
+
 use std::ffi::{CString, c_char};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -96,11 +100,25 @@ impl StandIn {
     /// # Panics
     /// When the library cannot be opened: the build made it a moment ago.
     #[must_use]
-    #[allow(unsafe_code, reason = "opens the library")]
     pub fn load() -> &'static Self {
+        Self::load_from(library_dir())
+    }
+
+    /// Loads the build that counts operations; slower, and otherwise the same. A process that has loaded one build keeps
+    /// it.
+    ///
+    /// # Panics
+    /// When the library cannot be opened.
+    #[must_use]
+    pub fn load_counting() -> &'static Self {
+        Self::load_from(Path::new(env!("STANDIN_COUNTING")))
+    }
+
+    #[allow(unsafe_code, reason = "opens the library")]
+    fn load_from(dir: &Path) -> &'static Self {
         static LOADED: OnceLock<StandIn> = OnceLock::new();
         LOADED.get_or_init(|| {
-            let path = library_dir().join("libcuda.so");
+            let path = dir.join("libcuda.so");
             // SAFETY: our own library, whose initialisers only construct containers.
             let library = unsafe { Library::new(&path) }.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             Self { library }
@@ -130,6 +148,34 @@ impl StandIn {
     #[must_use]
     pub fn launches(&self) -> u64 {
         self.symbol::<extern "C" fn() -> u64>(b"standin_launches")()
+    }
+
+    /// What a kernel did since the last [`forget_counts`](Self::forget_counts).
+    ///
+    /// # Panics
+    /// When `kernel` holds a zero byte.
+    #[must_use]
+    pub fn counts(&self, kernel: &str) -> KernelCounts {
+        let name = CString::new(kernel).expect("no zero byte");
+        let mut counts = KernelCounts::default();
+        self.symbol::<extern "C" fn(*const c_char, *mut KernelCounts)>(b"standin_counts")(
+            name.as_ptr(),
+            &raw mut counts,
+        );
+        counts
+    }
+
+    /// What crossed the bus since then.
+    #[must_use]
+    pub fn bus_bytes(&self) -> BusBytes {
+        let (mut up, mut down) = (0, 0);
+        self.symbol::<extern "C" fn(*mut u64, *mut u64)>(b"standin_bus_bytes")(&raw mut up, &raw mut down);
+        BusBytes { up, down }
+    }
+
+    /// Starts all counts at zero.
+    pub fn forget_counts(&self) {
+        self.symbol::<extern "C" fn()>(b"standin_forget_counts")();
     }
 
     /// Live handles: allocations of both kinds, streams, events, modules, contexts.
