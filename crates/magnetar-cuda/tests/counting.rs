@@ -1,5 +1,7 @@
 //! The counts behind the roofline of docs/cuda.md obey the laws that the kernels' work must.
 
+#![cfg(feature = "cuda")]
+
 use std::sync::{Mutex, PoisonError};
 
 use magnetar_cuda::Options;
