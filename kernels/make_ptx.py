@@ -9,11 +9,15 @@ ARCHITECTURE = "compute_70"
 
 
 def compile_ptx(nvrtc: ctypes.CDLL, source: pathlib.Path) -> bytes:
-    """The PTX of one file; ends the program with the compiler's log where there is none."""
+    """The PTX of one file; ends the program with the compiler's log where there is none. Headers beside it are handed to
+    NVRTC by name, as crates/magnetar-cuda/src/nvrtc.rs does."""
     options = [f"--gpu-architecture={ARCHITECTURE}", *(source.parent / "nvrtc_options").read_text().split()]
     program = ctypes.c_void_p()
     name = source.name.encode()
-    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), name, 0, None, None)
+    headers = sorted(source.parent.glob("*.cuh"))
+    texts = (ctypes.c_char_p * len(headers))(*(header.read_bytes() for header in headers))
+    names = (ctypes.c_char_p * len(headers))(*(header.name.encode() for header in headers))
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), name, len(headers), texts, names)
     flags = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     if nvrtc.nvrtcCompileProgram(program, len(options), flags) != 0:
         sys.exit(f"{source}: " + text(nvrtc, "ProgramLog", program).decode())

@@ -7,11 +7,15 @@
 namespace sum_paths_file {
 #include "sum_paths.cu"
 }
-namespace score_candidates_file {
+namespace candidate_files { // one for the three, which share headers
 #undef THREADS
+#include "trace_candidates.cu"
+
 #include "score_candidates.cu"
+
+#include "gather_evidence.cu"
 }
-static_assert(sizeof(score_candidates_file::Candidate) == 1056, "the host allocates this many bytes a position");
+static_assert(sizeof(candidate_files::Candidate) == 1056, "the host allocates this many bytes a position");
 namespace selftest_file {
 #include "selftest.cu"
 }
@@ -43,9 +47,9 @@ template <class... A> Kernel entry(const char *name, void (*kernel)(A...)) {
 const std::vector<Kernel> &kernels() {
     static const std::vector<Kernel> table = {
         entry("sum_paths", sum_paths_file::sum_paths),
-        entry("trace_candidates", score_candidates_file::trace_candidates),
-        entry("score_candidates", score_candidates_file::score_candidates),
-        entry("gather_evidence", score_candidates_file::gather_evidence),
+        entry("trace_candidates", candidate_files::trace_candidates),
+        entry("score_candidates", candidate_files::score_candidates),
+        entry("gather_evidence", candidate_files::gather_evidence),
         entry("selftest_race", selftest_file::selftest_race),
         entry("selftest_divergent", selftest_file::selftest_divergent),
         entry("selftest_reverse", selftest_file::selftest_reverse),

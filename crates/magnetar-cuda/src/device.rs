@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice_attribute};
 use cudarc::driver::{CudaContext, CudaFunction, result};
-use cudarc::nvrtc::{CompileError, CompileOptions, Ptx};
+use cudarc::nvrtc::Ptx;
 
-use crate::edge::{Doing, guard, nvrtc_present};
+use crate::edge::{Doing, guard};
+use crate::nvrtc::compile;
 use crate::{CudaError, DeviceInfo, KernelSource, Program};
 
 /// Share of the free memory that lanes may take together, the rest being left to others.
@@ -59,8 +60,8 @@ fn driver_version() -> Result<(u32, u32), CudaError> {
     Ok((version / 1000, version % 1000 / 10))
 }
 
-/// Loads one program and finds its kernels, in the order of [`Program::entries`].
-fn load(context: &Arc<CudaContext>, program: &Program, source: KernelSource) -> Result<Vec<CudaFunction>, CudaError> {
+/// Loads one kernel.
+fn load(context: &Arc<CudaContext>, program: &Program, source: KernelSource) -> Result<CudaFunction, CudaError> {
     let ptx = match source {
         KernelSource::Embedded => Ptx::from_src(program.ptx),
         KernelSource::Nvrtc => {
@@ -69,28 +70,7 @@ fn load(context: &Arc<CudaContext>, program: &Program, source: KernelSource) -> 
         }
     };
     let module = context.load_module(ptx).doing("load a kernel")?;
-    let find = |entry: &&str| module.load_function(entry).doing("find a kernel's entry point");
-    program.entries.iter().map(find).collect()
-}
-
-/// Compiles a program's source with the machine's NVRTC.
-fn compile(program: &Program, architecture: &str) -> Result<Ptx, CudaError> {
-    if !nvrtc_present() {
-        return Err(CudaError::NoNvrtc);
-    }
-    let options = CompileOptions {
-        options: Program::nvrtc_options(architecture),
-        name: Some(format!("{}.cu", program.name)),
-        ..CompileOptions::default()
-    };
-    cudarc::nvrtc::compile_ptx_with_opts(program.source, options).map_err(|error| CudaError::Compile {
-        program: program.name,
-        architecture: architecture.to_owned(),
-        log: match error {
-            CompileError::CompileError { log, .. } => log.to_string_lossy().trim_end().to_owned(),
-            other => other.to_string(),
-        },
-    })
+    module.load_function(program.name).doing("find a kernel's entry point")
 }
 
 /// What a manifest calls this backend.
@@ -120,15 +100,9 @@ impl Device {
         Ok(Self { context, name })
     }
 
-    /// Loads a program; its kernels in the order of [`Program::entries`].
-    pub fn load<const N: usize>(
-        &self,
-        program: &Program,
-        source: KernelSource,
-    ) -> Result<[CudaFunction; N], CudaError> {
-        let kernels = load(&self.context, program, source)?;
-        let got = kernels.len();
-        kernels.try_into().map_err(|_| CudaError::Shape { what: "kernels of a program", expected: N, got })
+    /// Loads a kernel.
+    pub fn load(&self, program: &Program, source: KernelSource) -> Result<CudaFunction, CudaError> {
+        load(&self.context, program, source)
     }
 
     /// The backend and the device's name, for people.

@@ -1,6 +1,6 @@
 //! The bulk path summation and candidate scoring on a GPU, with an equal CPU path.
 //!
-//! The kernels (`kernels/*.cu`) are embedded as source and as PTX, the driver is opened at run time, and every failure
+//! The kernels (`kernels/`) are embedded as source and as PTX, the driver is opened at run time, and every failure
 //! is a [`CudaError`]: a build with the `cuda` feature runs on machines that have no NVIDIA software at all, and a build
 //! without it has the same functions, which say so.
 //!
@@ -18,6 +18,8 @@ mod device;
 mod edge;
 #[cfg(feature = "cuda")]
 mod lane;
+#[cfg(feature = "cuda")]
+mod nvrtc;
 #[cfg(feature = "cuda")]
 mod path_term;
 #[cfg(feature = "cuda")]

@@ -11,38 +11,46 @@ pub enum KernelSource {
     Nvrtc,
 }
 
-/// One kernel file.
+/// One kernel: a file of `kernels/` with an entry point of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Program {
-    /// Its name: the file without its ending.
+    /// Its name.
     pub name: &'static str,
-    /// Its kernels.
-    pub entries: &'static [&'static str],
     /// CUDA C++.
     pub source: &'static str,
     /// PTX for compute_70, made from `source` by `kernels/check.sh`.
     pub ptx: &'static str,
 }
 
+/// A kernel's file and its PTX.
+macro_rules! program {
+    ($name:literal) => {
+        Program {
+            name: $name,
+            source: include_str!(concat!("../../../kernels/", $name, ".cu")),
+            ptx: include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")),
+        }
+    };
+}
+
 impl Program {
     /// Bulk path summation.
-    pub const SUM_PATHS: Self = Self {
-        name: "sum_paths",
-        entries: &["sum_paths"],
-        source: include_str!("../../../kernels/sum_paths.cu"),
-        ptx: include_str!("../../../kernels/ptx/sum_paths.ptx"),
-    };
-
-    /// Candidate scoring.
-    pub const SCORE_CANDIDATES: Self = Self {
-        name: "score_candidates",
-        entries: &["trace_candidates", "score_candidates", "gather_evidence"],
-        source: include_str!("../../../kernels/score_candidates.cu"),
-        ptx: include_str!("../../../kernels/ptx/score_candidates.ptx"),
-    };
+    pub const SUM_PATHS: Self = program!("sum_paths");
+    /// The first step of candidate scoring: the paths of every position.
+    pub const TRACE_CANDIDATES: Self = program!("trace_candidates");
+    /// The second: the likelihood of every position and heading.
+    pub const SCORE_CANDIDATES: Self = program!("score_candidates");
+    /// The third: the evidence of every candidate.
+    pub const GATHER_EVIDENCE: Self = program!("gather_evidence");
 
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::SUM_PATHS, Self::SCORE_CANDIDATES];
+    pub const ALL: [Self; 4] = [Self::SUM_PATHS, Self::TRACE_CANDIDATES, Self::SCORE_CANDIDATES, Self::GATHER_EVIDENCE];
+
+    /// What the sources include, by name.
+    pub const HEADERS: [(&'static str, &'static str); 2] = [
+        ("candidate.cuh", include_str!("../../../kernels/candidate.cuh")),
+        ("geometry.cuh", include_str!("../../../kernels/geometry.cuh")),
+    ];
 
     /// The flags NVRTC gets for an architecture such as `compute_70`.
     #[must_use]

@@ -11,10 +11,10 @@ use crate::buffer::Buffer;
 use crate::edge::Doing;
 use crate::lane::Lane;
 
-/// Threads of a block of `kernels/score_candidates.cu`.
+/// Threads of a block (`kernels/candidate.cuh`).
 const THREADS: u32 = 128;
 
-/// Bytes of `Candidate` and floats of a level row in `kernels/score_candidates.cu`.
+/// Bytes of `Candidate` and floats of a level row (`kernels/candidate.cuh`).
 const CANDIDATE_BYTES: usize = 1056;
 const MAX_PATHS: usize = 12;
 

@@ -37,7 +37,12 @@ impl CudaScoring {
     pub fn open(options: &Options) -> Result<Self, CudaError> {
         guard(|| {
             let device = Device::open(options.device)?;
-            let kernels = device.load(&Program::SCORE_CANDIDATES, options.kernels)?;
+            let load = |program| device.load(program, options.kernels);
+            let kernels = [
+                load(&Program::TRACE_CANDIDATES)?,
+                load(&Program::SCORE_CANDIDATES)?,
+                load(&Program::GATHER_EVIDENCE)?,
+            ];
             let lane_bytes = device.lane_bytes(LANES)?;
             let max_rows = options.batch_rows.clamp(1, MAX_BATCH);
             Ok(Self { state: Mutex::default(), kernels, device, max_rows, lane_bytes })

@@ -28,7 +28,7 @@ impl CudaSynthesis {
     pub fn open(options: &Options, band: Band) -> Result<Self, CudaError> {
         guard(|| {
             let device = Device::open(options.device)?;
-            let [function] = device.load(&Program::SUM_PATHS, options.kernels)?;
+            let function = device.load(&Program::SUM_PATHS, options.kernels)?;
             let lane_bytes = device.lane_bytes(LANES)?;
             Ok(Self {
                 band,

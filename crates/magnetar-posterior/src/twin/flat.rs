@@ -1,6 +1,6 @@
 //! The twin's scoring job as flat arrays, for devices that run it as a kernel.
 //!
-//! `kernels/score_candidates.cu` reads exactly these layouts. Everything that is worked out once an observation is worked
+//! `kernels/candidate.cuh` has exactly these layouts. Everything that is worked out once an observation is worked
 //! out here, by the functions the CPU uses itself; the kernel restates only what runs for every position and heading.
 
 use bytemuck::{Pod, Zeroable};
