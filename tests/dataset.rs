@@ -1,6 +1,5 @@
 //! `magnetar recipe`, `generate`, `verify`, `merge` and `stats`.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,21 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::cli;
-
-/// Every file below a folder with its bytes.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            found.extend(files(&path).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
-        } else {
-            found.insert(name, fs::read(&path).unwrap());
-        }
-    }
-    found
-}
+use crate::folder::files;
 
 fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()

@@ -7,6 +7,7 @@ mod cli;
 mod dataset;
 mod devices;
 mod estimate;
+mod folder;
 mod from_map;
 mod observe;
 mod pictures;

@@ -1,8 +1,12 @@
 //! `magnetar sweep`.
 
 use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
-use crate::cli::{fail, succeed};
+use crate::cli::{fail, magnetar, succeed};
+use crate::folder::files;
 
 const SWEEP: &str = "name = \"snr\"\ndescription = \"a <test>\"\nsplit = \"test\"\nrows = 60\n\
     [[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [30, 50]\n\
@@ -57,4 +61,33 @@ fn shipped_sweeps_are_listed_shown_and_checked() {
         assert!(succeed(&["sweep", "--show", name]).contains("[[axis]]"));
     }
     assert_eq!(succeed(&["sweep", "rf_chain", "--dry-run"]).lines().count(), 20);
+}
+
+#[test]
+fn a_killed_sweep_is_finished_to_the_same_bytes_by_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("snr.toml");
+    let axis = "from = 20\nto = 60\nsteps = 15";
+    for (store, rows) in [("false", "rows = 400"), ("true", "rows = 100")] {
+        let text = SWEEP.replace("rows = 60", &format!("{rows}\nstore = {store}")).replace("values = [30, 50]", axis);
+        fs::write(&file, text).unwrap();
+        let (whole, killed) = (folder.path().join(store).join("whole"), folder.path().join(store).join("killed"));
+        let file = file.to_str().unwrap();
+        succeed(&["sweep", file, "--out", whole.to_str().unwrap(), "--threads", "1"]);
+        let args = ["sweep", file, "--out", killed.to_str().unwrap(), "--threads", "2"];
+        let mut child = magnetar(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let made = || fs::read_dir(killed.join("points")).map_or(0, |entries| entries.count());
+        while made() < 5 && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        if !killed.join("sweep.json").exists() {
+            assert!(fail(&["verify", killed.to_str().unwrap()]).contains("not finished"));
+        }
+        succeed(&args);
+        assert!(files(&killed) == files(&whole));
+        assert!(succeed(&["verify", killed.to_str().unwrap()]).contains("valid"));
+        assert!(fail(&["stats", killed.to_str().unwrap()]).contains("the folder of a sweep"));
+    }
 }

@@ -302,27 +302,39 @@ fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<()
 
 /// Removes what interrupted runs left, and refuses Parquet files that do not belong.
 fn remove_strangers(folder: &Path, manifest: &Manifest) -> Result<(), Error> {
-    sweep(folder, |_| false)?;
+    tidy(folder, |_| false)?;
     for (name, split) in &manifest.splits {
         let count = split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows));
         let own = |file: &str| {
             let number = file.strip_prefix("part-").and_then(|rest| rest.strip_suffix(".parquet")?.parse::<u64>().ok());
             number.is_some_and(|number| number < count && shard_name(number) == file)
         };
-        sweep(&folder.join(name), own)?;
+        tidy(&folder.join(name), own)?;
     }
     Ok(())
 }
 
-fn sweep(folder: &Path, own: impl Fn(&str) -> bool) -> Result<(), Error> {
+fn tidy(folder: &Path, own: impl Fn(&str) -> bool) -> Result<(), Error> {
+    remove_unfinished(folder)?;
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {
         let path = entry.map_err(Error::io(folder))?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        if name.starts_with(TEMPORARY) && path.is_file() {
-            fs::remove_file(&path).map_err(Error::io(&path))?;
-        } else if path.extension().is_some_and(|e| e == "parquet") && !own(name) {
+        if path.extension().is_some_and(|e| e == "parquet") && !own(name) {
             return Err(Error::invalid(&path, "does not belong to this dataset; move it away"));
+        }
+    }
+    Ok(())
+}
+
+/// Removes the unfinished files that a killed run left in a folder. The caller holds its lock.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let path = entry.map_err(Error::io(folder))?.path();
+        let unfinished = path.file_name().and_then(|name| name.to_str()).is_some_and(|n| n.starts_with(TEMPORARY));
+        if unfinished && path.is_file() {
+            fs::remove_file(&path).map_err(Error::io(&path))?;
         }
     }
     Ok(())

@@ -1,11 +1,14 @@
 //! Laws of generated rows and files.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use self::folder::files;
 use crate::*;
+
+#[path = "../../../tests/folder.rs"]
+mod folder;
 
 /// A small recipe: few rows, shards of ten.
 fn recipe(sets: &[&str]) -> Arc<Recipe> {
@@ -29,21 +32,6 @@ fn job(recipe: &Arc<Recipe>, out: &Path, limit: u64, threads: usize) -> Job {
 
 fn run(job: Job) -> Summary {
     Plan::new(job).unwrap().run(&|_| {}).unwrap()
-}
-
-/// Every file below a folder with its bytes.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            found.extend(files(&path).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
-        } else {
-            found.insert(name, fs::read(&path).unwrap());
-        }
-    }
-    found
 }
 
 fn check(folder: &Path) -> Vec<String> {

@@ -25,6 +25,30 @@ pub fn every(min: f64, max: f64, step: f64) -> Vec<f64> {
     (0..count.min(1000.0) as usize).map(|n| (first + n as f64) * step).map(|v| if v == 0.0 { 0.0 } else { v }).collect()
 }
 
+/// Ticks of a logarithmic axis from its bounds (base-10 logarithms): 1, 2 and 5 times powers of ten, over many decades the
+/// powers alone. Each is the logarithm and how the value reads.
+#[must_use]
+pub fn decades(min: f64, max: f64) -> Vec<(f64, String)> {
+    if !(min.is_finite() && max.is_finite() && (-300.0..300.0).contains(&min) && (-300.0..300.0).contains(&max)) {
+        return Vec::new();
+    }
+    let steps: &[f64] = match max - min {
+        span if span < 0.6 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
+        span if span < 2.5 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
+    let every = ((max - min) / 10.0).ceil().max(1.0) as i32;
+    let powers = (min.floor() as i32..=max.ceil() as i32).filter(|power| power % every == 0);
+    let value = |power: i32, step: &f64| {
+        let value = step * 10f64.powi(power);
+        let decimals = usize::try_from(-power).unwrap_or(0) + usize::from(step.fract() > 0.0);
+        let label = if power.abs() > 4 { format!("{step}e{power}") } else { format!("{value:.decimals$}") };
+        (value.log10(), minus(label.strip_suffix(".0").unwrap_or(&label)))
+    };
+    let all = powers.flat_map(|power| steps.iter().map(move |step| value(power, step)));
+    all.filter(|(at, _)| (min..=max).contains(at)).collect()
+}
+
 /// Labels of evenly spaced ticks with just enough decimals, with a true minus sign.
 #[must_use]
 pub fn labels(ticks: &[f64]) -> Vec<String> {
@@ -88,6 +112,18 @@ mod tests {
         );
         assert_eq!(nice(2.0, 2.0, 5), [2.0]);
         assert!(nice(f64::NAN, 1.0, 5).is_empty());
+    }
+
+    #[test]
+    fn decades_show_the_values_themselves() {
+        let read =
+            |min: f64, max: f64| decades(min.log10(), max.log10()).into_iter().map(|(_, s)| s).collect::<Vec<_>>();
+        assert_eq!(read(0.25, 2.5), ["0.5", "1", "2"]);
+        assert_eq!(read(0.001, 100.0), ["0.001", "0.01", "0.1", "1", "10", "100"]);
+        assert_eq!(read(12.0, 31.0), ["15", "20", "30"]);
+        assert_eq!(read(1.2e-7, 3e-6), ["2e\u{2212}7", "5e\u{2212}7", "1e\u{2212}6", "2e\u{2212}6"]);
+        assert!(decades(f64::NEG_INFINITY, 1.0).is_empty());
+        assert!(decades(-299.0, 299.0).len() < 20);
     }
 
     proptest! {

@@ -83,12 +83,18 @@ impl AxisFile {
         let first = keys.first().ok_or("give key = \"...\" or keys = [...]")?;
         let name = self.name.clone().unwrap_or_else(|| first.clone());
         let fail = |problem: String| format!("axis {name:?}: {problem}");
+        if name.trim().is_empty() {
+            return Err(fail("the name is empty".into()));
+        }
         let mut kinds = Vec::new();
         for path in &keys {
             let key = Key::find(path).ok_or_else(|| {
                 let hint = Recipe::nearest_key(path).map_or_else(String::new, |k| format!("; did you mean {k}?"));
                 fail(format!("unknown key {path}{hint} (magnetar recipe show lists all keys)"))
             })?;
+            if !changes_rows(path) {
+                return Err(fail(format!("{path} does not change a row; an axis needs a key that does")));
+            }
             let value = base.get(path).ok_or_else(|| fail(format!("the base recipe has no {path}")))?;
             if self.factor && !matches!(key.kind, Kind::Float(..)) {
                 return Err(fail(format!(
@@ -137,6 +143,17 @@ impl AxisFile {
                 };
                 if numeric && values.iter().any(|value| number(value).is_none()) {
                     return Err("expected numbers for this key".into());
+                }
+                if let Some(twice) = values.iter().enumerate().find(|(i, value)| values[..*i].contains(value)) {
+                    return Err(format!("the value {} is given twice", label(twice.1)));
+                }
+                let labels: Vec<String> = labels;
+                let same = |(i, label): &(usize, &String)| self.labels.is_some() && labels[..*i].contains(label);
+                if let Some((_, twice)) = labels.iter().enumerate().find(same) {
+                    return Err(format!("the label {twice:?} is given twice"));
+                }
+                if self.scale == Scale::Log && !values.iter().all(|v| number(v).is_some_and(|x| x > 0.0)) {
+                    return Err("scale = \"log\" needs numbers above 0".into());
                 }
                 Ok(Levels::List(values.iter().cloned().zip(labels).collect()))
             }
@@ -238,9 +255,12 @@ impl CheckedAxis {
         if self.axis.factor {
             return Setting { label: "1".into(), number: Some(1.0), base: true };
         }
-        let value = self.axis.keys.first().and_then(|key| base.get(key));
-        let shown = value.as_ref().map_or_else(String::new, label);
-        Setting { label: shown, number: value.as_ref().and_then(number), base: true }
+        let mut values: Vec<Value> = self.axis.keys.iter().filter_map(|key| base.get(key)).collect();
+        values.dedup();
+        let shown = values.iter().map(label).collect::<Vec<_>>().join(", ");
+        // Keys that differ in the base recipe, such as a least and a greatest width, have no one number.
+        let number = if let [value] = &values[..] { number(value) } else { None };
+        Setting { label: shown, number, base: true }
     }
 }
 
@@ -257,21 +277,61 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
+/// Whether a key is part of what a row depends on: a recipe's hash leaves the others out.
+fn changes_rows(key: &str) -> bool {
+    !matches!(key, "name" | "description") && !key.starts_with("store.")
+}
+
+/// A number as it is if that is short, else to four digits.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+fn short(x: f64) -> String {
+    let exact = x.to_string();
+    if exact.len() <= 7 {
+        return exact;
+    }
+    if !(1e-4..1e6).contains(&x.abs()) {
+        let exact = format!("{x:e}");
+        return if exact.len() <= 7 { exact } else { format!("{x:.3e}") };
+    }
+    let rounded = format!("{x:.*}", (3.0 - x.abs().log10().floor()).clamp(0.0, 8.0) as usize);
+    match rounded.split_once('.') {
+        Some(_) => rounded.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        None => rounded,
+    }
+}
+
 /// A value in few characters.
 fn label(value: &Value) -> String {
     match value {
-        Value::Float(x) => {
-            let short = format!("{x:.4}");
-            let short = short.trim_end_matches('0').trim_end_matches('.');
-            if short.parse::<f64>().is_ok_and(|y| (y - x).abs() <= 1e-9 * x.abs()) {
-                short.into()
-            } else {
-                format!("{x:.4e}")
-            }
-        }
+        Value::Float(x) => short(*x),
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(label).collect::<Vec<_>>().join(", "),
         Value::Table(table) => table.values().map(label).collect::<Vec<_>>().join("/"),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_labelled_as_people_write_them() {
+        for (x, said) in [
+            (0.0, "0"),
+            (30.0, "30"),
+            (0.0265, "0.0265"),
+            (-2.5, "-2.5"),
+            (1.286_471_3, "1.286"),
+            (0.347_352_1, "0.3474"),
+            (0.000_987_654, "0.0009877"),
+            (2.000_000_1, "2"),
+            (123_456.789, "123457"),
+            (1.5e-9, "1.5e-9"),
+            (1.234_567e-7, "1.235e-7"),
+            (9.87e12, "9.87e12"),
+        ] {
+            assert_eq!(short(x), said);
+        }
     }
 }

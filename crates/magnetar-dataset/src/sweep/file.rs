@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::axis::{Axis, AxisFile, CheckedAxis, Setting};
+use super::definition::{Definition, Posterior};
 use super::design::{self, Design, MAX_POINTS};
+use super::measure::Measures;
 use super::point::Point;
 use super::shipped::SHIPPED;
 use crate::error::Error;
@@ -23,21 +25,11 @@ pub const MAX_ROWS: u64 = 10_000_000;
 /// The most axes.
 const MAX_AXES: usize = 64;
 
-/// Rows drawn while a sweep is checked, to find constraints that cannot be met.
-const PROBED_ROWS: u64 = 8;
+/// Rows drawn while a sweep is checked, of all points together, to find constraints that cannot be met: a few seconds.
+const PROBED_ROWS: u64 = 2_000_000;
 
-/// Whether and how rows are scored by the twin posterior.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Posterior {
-    /// Not at all.
-    #[default]
-    None,
-    /// By a scorer that knows each point's own recipe.
-    Own,
-    /// By one scorer that knows the base recipe only: what an unnoticed change costs.
-    Base,
-}
+/// The fewest rows drawn of a point.
+const PROBED_ROWS_MIN: u64 = 8;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,26 +57,10 @@ struct SweepFile {
 /// A checked sweep: every point's recipe is valid and its first rows can be drawn.
 #[derive(Debug, Clone)]
 pub struct Sweep {
-    /// Name.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
+    /// What it is.
+    pub definition: Definition,
     /// The recipe that axes change.
     pub base: Arc<Recipe>,
-    /// The split.
-    pub split: String,
-    /// Rows of a point.
-    pub rows: u64,
-    /// The seed of all draws.
-    pub seed: u64,
-    /// How points were chosen.
-    pub design: Design,
-    /// Whether each point's rows are kept as a dataset.
-    pub store: bool,
-    /// Whether rows are scored.
-    pub posterior: Posterior,
-    /// The axes.
-    pub axes: Vec<Axis>,
     /// The points.
     pub points: Vec<Point>,
 }
@@ -120,8 +96,9 @@ impl Sweep {
             Error::invalid(Path::new(&format!("{place}:{line}")), e.message().to_owned())
         })?;
         let fail = |problem: String| Error::invalid(Path::new(place), problem);
-        let base = Arc::new(Recipe::load(&recipe_place(file.recipe.as_deref(), folder), &file.set)?);
-        base.split(&file.split)?;
+        let base = Recipe::load(&recipe_place(file.recipe.as_deref(), folder), &file.set);
+        let base = Arc::new(base.map_err(|e| fail(format!("base recipe: {e}")))?);
+        base.split(&file.split).map_err(|e| fail(format!("base recipe: {e}")))?;
         if file.rows == 0 || file.rows > MAX_ROWS {
             return Err(fail(format!("rows = {}; expected 1 to {MAX_ROWS}", file.rows)));
         }
@@ -130,16 +107,16 @@ impl Sweep {
         }
         let axes = file.axis.iter().map(|axis| axis.check(&base)).collect::<Result<Vec<_>, _>>().map_err(fail)?;
         check_keys(&axes).map_err(fail)?;
+        check_columns(axes.iter().map(|axis| &axis.axis), []).map_err(|e| fail(e.to_string()))?;
         let seed = file.seed.unwrap_or(1);
         let places = places(&file, &axes, seed).map_err(fail)?;
         let mut points = Vec::with_capacity(places.len());
         for place in places {
             points.push(point(&base, &axes, &place, points.len()).map_err(fail)?);
         }
-        let sweep = Self {
+        let definition = Definition {
             name: file.name,
             description: file.description,
-            base,
             split: file.split,
             rows: file.rows,
             seed,
@@ -147,35 +124,36 @@ impl Sweep {
             store: file.store,
             posterior: file.posterior,
             axes: axes.into_iter().map(|axis| axis.axis).collect(),
-            points,
         };
+        let sweep = Self { definition, base, points };
         sweep.check(place)?;
         Ok(sweep)
     }
 
-    /// Every point can be generated: materials and patterns are there, and the first rows can be drawn.
+    /// Every point can be generated: materials and patterns are there, and its rows (the first, if there are very many)
+    /// can be drawn.
     fn check(&self, place: &str) -> Result<(), Error> {
+        let probed = (PROBED_ROWS / self.points.len().max(1) as u64).max(PROBED_ROWS_MIN);
         self.points.par_iter().try_for_each(|point| {
             let fail = |problem: String| {
-                Error::invalid(
-                    Path::new(place),
-                    format!("point {} ({}): {problem}", point.number, point.label(&self.axes)),
-                )
+                let fault = point.fault(&self.definition.axes, &Error::Request(problem));
+                Error::invalid(Path::new(place), fault.to_string())
             };
-            let split = point.recipe.split(&self.split)?;
-            if self.rows > split.rows() || !self.rows.is_multiple_of(u64::from(split.views)) {
+            let split = point.recipe.split(&self.definition.split)?;
+            if self.definition.rows > split.rows() || !self.definition.rows.is_multiple_of(u64::from(split.views)) {
                 return Err(fail(format!(
                     "rows = {}; expected a multiple of {} up to the {} rows of split {}",
-                    self.rows,
+                    self.definition.rows,
                     split.views,
                     split.rows(),
-                    self.split
+                    self.definition.split
                 )));
             }
-            let generator = Generator::new(&point.recipe, self.seed, &self.split).map_err(|e| fail(e.to_string()))?;
+            let generator = Generator::new(&point.recipe, self.definition.seed, &self.definition.split)
+                .map_err(|e| fail(e.to_string()))?;
             let mut rows = generator.rows();
             let mut record = rows.blank();
-            (0..PROBED_ROWS.min(self.rows))
+            (0..probed.min(self.definition.rows))
                 .try_for_each(|index| rows.draw(index, &mut record))
                 .map_err(|e| fail(e.to_string()))
         })
@@ -204,6 +182,24 @@ fn check_keys(axes: &[CheckedAxis]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// No axis is named like a column of the table.
+pub(super) fn check_columns<'a>(
+    axes: impl IntoIterator<Item = &'a Axis>,
+    more: impl IntoIterator<Item = (&'static str, &'static str)>,
+) -> Result<(), Error> {
+    let metrics = Measures::default().finish(&[], 1).0.into_iter().map(|metric| metric.name);
+    let mut taken: Vec<String> = metrics.chain(more.into_iter().map(|(name, _)| name.to_owned())).collect();
+    taken.extend(taken.clone().into_iter().map(|name| format!("{name}_stderr")));
+    taken.extend(["point", "hash", "rows"].map(str::to_owned));
+    match axes.into_iter().find(|axis| taken.contains(&axis.name)) {
+        None => Ok(()),
+        Some(axis) => Err(Error::Request(format!(
+            "axis {:?}: the table has a column of that name; give the axis another",
+            axis.name
+        ))),
+    }
 }
 
 /// Where a point lies on an axis.

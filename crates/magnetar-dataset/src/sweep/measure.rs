@@ -97,12 +97,17 @@ impl Measures {
         self.more.append(&mut other.more);
     }
 
-    /// The metrics, and the rows' own values of those that are means over rows.
-    pub(super) fn finish(mut self, columns: &[(&str, &str)]) -> (Vec<Metric>, IndexMap<String, Vec<f64>>) {
+    /// The metrics, and the rows' own values of those that are means over rows. Every `views` rows are one set: they share
+    /// their scene, so a mean's standard error counts sets, not rows.
+    pub(super) fn finish(
+        mut self,
+        columns: &[(&str, &str)],
+        views: usize,
+    ) -> (Vec<Metric>, IndexMap<String, Vec<f64>>) {
         let mut by_row = IndexMap::new();
         let mut metrics = vec![
-            mean("los_share", "", &self.los),
-            mean("arrivals_mean", "arrivals a row", &self.arrivals),
+            mean_of_sets("los_share", "", &self.los, views),
+            mean_of_sets("arrivals_mean", "arrivals a row", &self.arrivals, views),
             mean("matched_share", "", &self.matched),
         ];
         for (values, name, unit, levels) in [
@@ -114,7 +119,7 @@ impl Measures {
         }
         for (i, (name, unit)) in columns.iter().enumerate() {
             let values: Vec<f64> = self.more.iter().filter_map(|row| row.get(i).copied()).collect();
-            metrics.push(mean(name, unit, &values));
+            metrics.push(mean_of_sets(name, unit, &values, views));
             by_row.insert((*name).to_owned(), values);
         }
         by_row.insert("los_share".into(), self.los);
@@ -133,6 +138,17 @@ pub(super) fn mean_and_stderr(values: &[f64]) -> (Option<f64>, Option<f64>) {
     let mean = values.iter().sum::<f64>() / n;
     let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
     (Some(mean), (values.len() > 1).then(|| (square / (n - 1.0) / n).sqrt()))
+}
+
+/// The mean of each run of `views` values.
+#[allow(clippy::cast_precision_loss, reason = "a set has few views")]
+pub(super) fn set_means(values: &[f64], views: usize) -> Vec<f64> {
+    values.chunks(views.max(1)).map(|set| set.iter().sum::<f64>() / set.len() as f64).collect()
+}
+
+fn mean_of_sets(name: &str, unit: &str, values: &[f64], views: usize) -> Metric {
+    let stderr = mean_and_stderr(&set_means(values, views)).1;
+    Metric { stderr, ..mean(name, unit, values) }
 }
 
 fn mean(name: &str, unit: &str, values: &[f64]) -> Metric {
@@ -183,5 +199,9 @@ mod tests {
         assert_eq!(percentile("x", "", &[], 50).value, None);
         assert_eq!(percentile("x", "", &[1.0, 2.0], 95).stderr, None);
         assert_eq!(mean("x", "", &[3.0]).stderr, None);
+        // Two views that always agree are one observation.
+        let (sets, rows) = (mean("x", "", &[1.0, 5.0, 9.0]), [1.0, 1.0, 5.0, 5.0, 9.0, 9.0]);
+        let metric = mean_of_sets("x", "", &rows, 2);
+        assert_eq!((metric.value, metric.stderr, metric.count), (sets.value, sets.stderr, 6));
     }
 }

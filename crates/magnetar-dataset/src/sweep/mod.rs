@@ -5,6 +5,7 @@
 //! differ only by what an axis changes.
 
 mod axis;
+mod definition;
 mod design;
 mod file;
 mod measure;
@@ -21,8 +22,9 @@ mod verify;
 mod tests;
 
 pub use axis::{Axis, Setting};
+pub use definition::{Definition, Posterior};
 pub use design::{Design, MAX_POINTS};
-pub use file::{MAX_ROWS, Posterior, Sweep};
+pub use file::{MAX_ROWS, Sweep};
 pub use measure::{Metric, RowMeter, RowMetrics};
 pub use page_data::{Effect, main_effects};
 pub use point::{Point, PointResult};

@@ -26,7 +26,7 @@ pub struct Effect {
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "at most MAX_POINTS points")]
 pub fn main_effects(table: &SweepTable, axis: usize, metric: &str) -> Vec<Effect> {
-    let alone = table.manifest.design == super::Design::OneAtATime;
+    let alone = table.manifest.sweep.design == super::Design::OneAtATime;
     let mut points: Vec<(&super::Setting, f64, Option<f64>)> = Vec::new();
     for (point, result) in table.manifest.points.iter().zip(&table.results) {
         let others_changed = point.settings.iter().enumerate().any(|(i, setting)| i != axis && !setting.base);

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axis::{Axis, Setting};
-use super::file::Sweep;
+use super::definition::Definition;
 use super::measure::Metric;
+use crate::error::Error;
 use crate::recipe::{Recipe, hex};
 
 /// A point: one recipe.
@@ -30,8 +31,13 @@ impl Point {
         pairs.collect::<Vec<_>>().join(", ")
     }
 
+    /// An error, with the point it belongs to.
+    pub(super) fn fault(&self, axes: &[Axis], error: &Error) -> Error {
+        Error::Request(format!("point {} ({}): {error}", self.number, self.label(axes)))
+    }
+
     /// SHA-256 (hex) of everything that a point's result depends on.
-    pub(super) fn hash(&self, sweep: &Sweep, metrics: &str) -> String {
+    pub(super) fn hash(&self, sweep: &Definition, metrics: &str) -> String {
         let mut hash = Sha256::new();
         for part in [
             "magnetar sweep point v1",

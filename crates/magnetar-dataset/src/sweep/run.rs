@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::file::Sweep;
+use super::definition::Definition;
+use super::file::{Sweep, check_columns};
 use super::measure::{Measures, RowMeter, RowMetrics};
 use super::point::{Point, PointResult};
 use super::table::SweepTable;
 use crate::dataset::{Columns, Dataset};
 use crate::error::Error;
 use crate::generator::{Generator, boresight_amplitude};
-use crate::job::{Job, Plan, Slice, lock};
+use crate::job::{Job, Plan, Slice, lock, remove_unfinished};
 use crate::manifest::write_whole;
 use crate::recipe::Recipe;
 
@@ -67,7 +68,7 @@ struct Ready {
 }
 
 impl Ready {
-    fn new(recipe: &Arc<Recipe>, sweep: &Sweep, metrics: Option<&dyn RowMetrics>) -> Result<Self, Error> {
+    fn new(recipe: &Arc<Recipe>, sweep: &Definition, metrics: Option<&dyn RowMetrics>) -> Result<Self, Error> {
         Ok(Self {
             generator: Generator::new(recipe, sweep.seed, &sweep.split)?,
             boresight_amplitude: boresight_amplitude(recipe)?,
@@ -90,7 +91,7 @@ impl Ready {
 
 /// The result of one point, made in memory.
 pub(super) fn measure_point(
-    sweep: &Sweep,
+    sweep: &Definition,
     recipe: &Arc<Recipe>,
     hash: &str,
     metrics: Option<&dyn RowMetrics>,
@@ -105,7 +106,7 @@ pub(super) fn measure_point(
 }
 
 fn result(
-    sweep: &Sweep,
+    sweep: &Definition,
     recipe: &Recipe,
     hash: &str,
     metrics: Option<&dyn RowMetrics>,
@@ -114,7 +115,8 @@ fn result(
     let mut all = Measures::default();
     parts.into_iter().for_each(|part| all.append(part));
     let columns = metrics.map_or_else(Vec::new, RowMetrics::columns);
-    let (metrics, by_row) = all.finish(&columns);
+    let views = recipe.split(&sweep.split).map_or(1, |split| split.views as usize);
+    let (metrics, by_row) = all.finish(&columns, views);
     PointResult { hash: hash.to_owned(), rows: sweep.rows, metrics, by_row, recipe: recipe.clone() }
 }
 
@@ -123,7 +125,7 @@ impl Sweep {
     #[must_use]
     pub fn hashes(&self, metrics: Option<&dyn RowMetrics>) -> Vec<String> {
         let identity = metrics.map_or_else(String::new, RowMetrics::identity);
-        self.points.par_iter().map(|point| point.hash(self, &identity)).collect()
+        self.points.par_iter().map(|point| point.hash(&self.definition, &identity)).collect()
     }
 
     /// Measures every point that `out` does not hold yet and writes the table. Stopped at any point, the same call
@@ -139,18 +141,21 @@ impl Sweep {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Outcome, Error> {
         let started = Instant::now();
+        check_columns(&self.definition.axes, metrics.map(RowMetrics::columns).unwrap_or_default())?;
         let folder = out.join("points");
         fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
         let _lock = lock(out)?;
+        remove_unfinished(out)?;
+        remove_unfinished(&folder)?;
         let hashes = self.hashes(metrics);
         // Points with the same recipe are one.
         let mut missing: BTreeMap<&str, &Point> = BTreeMap::new();
         let mut kept = 0;
         for (point, hash) in self.points.iter().zip(&hashes) {
-            let stored = !self.store || point_dataset_is_whole(&point_folder(out, hash));
+            let stored = !self.definition.store || point_dataset_is_whole(&point_folder(out, hash));
             if stored && read_result(out, hash).is_ok() {
                 kept += 1;
-                progress(Progress::Rows(self.rows));
+                progress(Progress::Rows(self.definition.rows));
                 progress(Progress::Point);
             } else {
                 missing.entry(hash).or_insert(point);
@@ -172,9 +177,10 @@ impl Sweep {
             progress(Progress::Point);
             Ok(())
         };
-        if self.store {
+        if self.definition.store {
             for (hash, point) in &missing {
-                finished(&pool.install(|| self.stored_point(out, point, hash, threads, metrics, &count))?)?;
+                let result = pool.install(|| self.stored_point(out, point, hash, threads, metrics, &count));
+                finished(&result.map_err(|e| point.fault(&self.definition.axes, &e))?)?;
             }
         } else {
             pool.install(|| self.measure_all(&missing, metrics, &count, &finished))?;
@@ -192,7 +198,7 @@ impl Sweep {
         count: &(dyn Fn(u64) + Sync),
         finished: &(dyn Fn(&PointResult) -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
-        let per_point = usize::try_from(self.rows.div_ceil(CHUNK_ROWS)).unwrap_or(usize::MAX);
+        let per_point = usize::try_from(self.definition.rows.div_ceil(CHUNK_ROWS)).unwrap_or(usize::MAX);
         let open: Vec<Open<'_>> = missing
             .iter()
             .map(|(hash, point)| Open {
@@ -209,9 +215,11 @@ impl Sweep {
                 return Ok(());
             }
             let (point, chunk) = (&open[task / per_point], task % per_point);
-            let done = self.chunk(point, chunk, per_point, metrics, count).and_then(|parts| match parts {
+            let parts = self.chunk(point, chunk, per_point, metrics, count);
+            let parts = parts.map_err(|e| point.point.fault(&self.definition.axes, &e));
+            let done = parts.and_then(|parts| match parts {
                 None => Ok(()),
-                Some(parts) => finished(&result(self, &point.point.recipe, point.hash, metrics, parts)),
+                Some(parts) => finished(&result(&self.definition, &point.point.recipe, point.hash, metrics, parts)),
             });
             if done.is_err() {
                 stopped.store(true, Ordering::Relaxed);
@@ -234,11 +242,11 @@ impl Sweep {
             let mut ready = open.ready.lock().unwrap_or_else(PoisonError::into_inner);
             match &*ready {
                 Some(ready) => Arc::clone(ready),
-                None => Arc::clone(ready.insert(Arc::new(Ready::new(&open.point.recipe, self, metrics)?))),
+                None => Arc::clone(ready.insert(Arc::new(Ready::new(&open.point.recipe, &self.definition, metrics)?))),
             }
         };
         let from = chunk as u64 * CHUNK_ROWS;
-        let to = (from + CHUNK_ROWS).min(self.rows);
+        let to = (from + CHUNK_ROWS).min(self.definition.rows);
         let measures = ready.measure(from, to)?;
         count(to - from);
         let mut chunks = open.chunks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,13 +272,13 @@ impl Sweep {
         count: &(dyn Fn(u64) + Sync),
     ) -> Result<PointResult, Error> {
         let folder = point_folder(out, hash);
-        let views = u64::from(point.recipe.split(&self.split)?.views);
+        let views = u64::from(point.recipe.split(&self.definition.split)?.views);
         let job = Job {
             recipe: Arc::clone(&point.recipe),
-            seed: self.seed,
+            seed: self.definition.seed,
             out: folder.clone(),
-            splits: vec![self.split.clone()],
-            limit: Some(self.rows / views),
+            splits: vec![self.definition.split.clone()],
+            limit: Some(self.definition.rows / views),
             slice: Slice::All,
             threads,
             backend: None,
@@ -279,13 +287,13 @@ impl Sweep {
         let dataset = Dataset::open(&folder)?;
         let amplitude = boresight_amplitude(&point.recipe)?;
         let meter = metrics.map(|metrics| metrics.meter(&point.recipe)).transpose()?;
-        let mut records = dataset.records(&self.split, Columns::WithoutCsi)?.fuse();
+        let mut records = dataset.records(&self.definition.split, Columns::WithoutCsi)?.fuse();
         let mut parts = Vec::new();
         loop {
             let wave = usize::try_from(CHUNK_ROWS).unwrap_or(1) * rayon::current_num_threads();
             let rows = records.by_ref().take(wave).collect::<Result<Vec<_>, _>>()?;
             if rows.is_empty() {
-                return Ok(result(self, &point.recipe, hash, metrics, parts));
+                return Ok(result(&self.definition, &point.recipe, hash, metrics, parts));
             }
             let measured = rows.par_chunks(usize::try_from(CHUNK_ROWS).unwrap_or(1)).map(|rows| {
                 let mut measures = Measures::default();

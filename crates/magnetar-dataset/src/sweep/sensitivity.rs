@@ -1,7 +1,7 @@
 //! Which axis moves a metric most: differences of a one-at-a-time sweep from its base point.
 
 use super::design::Design;
-use super::measure::mean_and_stderr;
+use super::measure::{mean_and_stderr, set_means};
 use super::table::SweepTable;
 
 /// What one value of one axis does to a metric.
@@ -13,6 +13,8 @@ pub struct Sensitivity {
     pub value: String,
     /// The base recipe's value.
     pub base: String,
+    /// Unit of both, empty where they have none.
+    pub unit: String,
     /// The metric minus that of the base point.
     pub difference: f64,
     /// Its standard error. Rows share their random numbers, so differences are taken row by row where the metric is a
@@ -24,13 +26,14 @@ pub struct Sensitivity {
 /// `None` unless the sweep is one-at-a-time and has the metric.
 #[must_use]
 pub fn sensitivities(table: &SweepTable, metric: &str) -> Option<Vec<Sensitivity>> {
-    if table.manifest.design != Design::OneAtATime {
+    if table.manifest.sweep.design != Design::OneAtATime {
         return None;
     }
     let (base_point, base) = table.manifest.points.iter().zip(&table.results).next()?;
     let base_value = base.metric(metric)?.value?;
+    let views = table.manifest.base.split(&table.manifest.sweep.split).map_or(1, |split| split.views as usize);
     let mut axes: Vec<Vec<Sensitivity>> = Vec::new();
-    for (i, axis) in table.manifest.axes.iter().enumerate() {
+    for (i, axis) in table.manifest.sweep.axes.iter().enumerate() {
         let mut found = Vec::new();
         for (point, result) in table.manifest.points.iter().zip(&table.results) {
             let Some(setting) = point.settings.get(i).filter(|setting| !setting.base) else { continue };
@@ -39,7 +42,7 @@ pub fn sensitivities(table: &SweepTable, metric: &str) -> Option<Vec<Sensitivity
             let stderr = match paired {
                 Some((a, b)) => {
                     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
-                    mean_and_stderr(&differences).1
+                    mean_and_stderr(&set_means(&differences, views)).1
                 }
                 None => {
                     let of = |r: &super::PointResult| r.metric(metric).and_then(|m| m.stderr);
@@ -50,6 +53,7 @@ pub fn sensitivities(table: &SweepTable, metric: &str) -> Option<Vec<Sensitivity
                 axis: axis.name.clone(),
                 value: setting.label.clone(),
                 base: base_point.settings.get(i).map_or_else(String::new, |s| s.label.clone()),
+                unit: axis.unit.clone(),
                 difference: value - base_value,
                 stderr,
             });

@@ -14,9 +14,10 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
 
-use super::axis::{Axis, Setting};
+use super::axis::Setting;
+use super::definition::Definition;
 use super::design::Design;
-use super::file::{Posterior, Sweep};
+use super::file::Sweep;
 use super::measure::Metric;
 use super::point::PointResult;
 use super::run::{read_result, result_path};
@@ -57,24 +58,8 @@ pub struct SweepManifest {
     pub format: String,
     /// Version of magnetar that made it.
     pub version: String,
-    /// Name.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// The split.
-    pub split: String,
-    /// Rows of a point.
-    pub rows: u64,
-    /// The seed of all draws.
-    pub seed: u64,
-    /// How points were chosen.
-    pub design: Design,
-    /// Whether each point's rows are kept as a dataset.
-    pub store: bool,
-    /// Whether rows were scored.
-    pub posterior: Posterior,
-    /// The axes.
-    pub axes: Vec<Axis>,
+    /// What the sweep is.
+    pub sweep: Definition,
     /// SHA-256 of the table.
     pub table_sha256: String,
     /// The points.
@@ -98,7 +83,7 @@ impl SweepTable {
         let mut results = Vec::with_capacity(hashes.len());
         let mut points = Vec::with_capacity(hashes.len());
         for (point, hash) in sweep.points.iter().zip(hashes) {
-            results.push(needed(read_result(out, hash)?, sweep.design));
+            results.push(needed(read_result(out, hash)?, sweep.definition.design));
             let path = result_path(out, hash);
             let (_, sha256) = digest(&path).map_err(Error::io(&path))?;
             points.push(ListedPoint { settings: point.settings.clone(), hash: hash.clone(), sha256 });
@@ -106,15 +91,7 @@ impl SweepTable {
         let mut manifest = SweepManifest {
             format: FORMAT.into(),
             version: env!("CARGO_PKG_VERSION").into(),
-            name: sweep.name.clone(),
-            description: sweep.description.clone(),
-            split: sweep.split.clone(),
-            rows: sweep.rows,
-            seed: sweep.seed,
-            design: sweep.design,
-            store: sweep.store,
-            posterior: sweep.posterior,
-            axes: sweep.axes.clone(),
+            sweep: sweep.definition.clone(),
             table_sha256: String::new(),
             points,
             base: (*sweep.base).clone(),
@@ -134,7 +111,7 @@ impl SweepTable {
         let manifest = SweepManifest::read(folder)?;
         let results =
             manifest.points.iter().map(|point| read_result(folder, &point.hash)).collect::<Result<Vec<_>, _>>()?;
-        let results = results.into_iter().map(|result| needed(result, manifest.design)).collect();
+        let results = results.into_iter().map(|result| needed(result, manifest.sweep.design)).collect();
         Ok(Self { manifest, results })
     }
 }
@@ -161,7 +138,11 @@ impl SweepManifest {
         if manifest.format != FORMAT {
             return Err(Error::invalid(&path, format!("format is {:?}, expected {FORMAT:?}", manifest.format)));
         }
-        if manifest.points.iter().any(|point| point.settings.len() != manifest.axes.len() || !is_hash(&point.hash)) {
+        if manifest
+            .points
+            .iter()
+            .any(|point| point.settings.len() != manifest.sweep.axes.len() || !is_hash(&point.hash))
+        {
             return Err(Error::invalid(&path, "a point does not fit the axes, or has no hash: the file was edited"));
         }
         Ok(manifest)
@@ -181,10 +162,14 @@ fn write_table(path: &Path, manifest: &SweepManifest, results: &[PointResult]) -
         .set_created_by(format!("magnetar {}", manifest.version))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_key_value_metadata(Some(vec![
-            note("sweep", manifest.name.clone()),
+            note("sweep", manifest.sweep.name.clone()),
             note("version", manifest.version.clone()),
-            note("split", manifest.split.clone()),
-            note("seed", manifest.seed.to_string()),
+            note("split", manifest.sweep.split.clone()),
+            note("seed", manifest.sweep.seed.to_string()),
+            note("rows", manifest.sweep.rows.to_string()),
+            note("design", manifest.sweep.design.label().into()),
+            note("posterior", manifest.sweep.posterior.label().into()),
+            note("simulated", "everything in this table is simulated; nothing was measured".into()),
             note("base_recipe_hash", manifest.base.hash()),
         ]))
         .build();
@@ -211,7 +196,7 @@ fn batch(manifest: &SweepManifest, results: &[PointResult]) -> Result<RecordBatc
     let points = &manifest.points;
     add("point".into(), Arc::new(UInt64Array::from_iter_values(0..points.len() as u64)), false, "");
     add("hash".into(), Arc::new(StringArray::from_iter_values(points.iter().map(|p| &p.hash))), false, "");
-    for (i, axis) in manifest.axes.iter().enumerate() {
+    for (i, axis) in manifest.sweep.axes.iter().enumerate() {
         let settings = points.iter().map(|point| &point.settings[i]);
         let column: ArrayRef = if axis.numeric {
             Arc::new(settings.map(|setting| setting.number).collect::<Float64Array>())

@@ -75,6 +75,57 @@ fn rf_chain_severity_keeps_scene_draws_and_noise() {
     }
 }
 
+/// What the streams of each purpose gave a row: a key that belongs to one of them leaves the others as they are.
+#[test]
+fn a_key_changes_the_draws_of_its_own_purpose_only() {
+    let base = std::sync::Arc::new(Recipe::paper());
+    let first = rows(&base, 300);
+    for set in [
+        "rf_chain.enabled=false",
+        "rf_chain.common_phase=false",
+        "rf_chain.timing_offset_max_ns=500",
+        "rf_chain.ripple_terms=8",
+        "link.tx_power_offset_max_db=0",
+        "link.reference_snr_db=30",
+        "array.spacing_m=0.02",
+        "sre.max_paths=3",
+        "surfaces.board_material=metal",
+        "board.width_max_m=2.5",
+        "board.behind_distance_max_m=2.5",
+        "board.yaw_jitter_max_deg=45",
+        "board.attempts_max=200",
+        "room.planar_scale_max=0.2",
+        "splits.test.materials=[{wall=\"metal\",ceiling=\"metal\",floor=\"metal\"}]",
+    ] {
+        let recipe = std::sync::Arc::new(Recipe::load("paper", &[set.to_owned()]).unwrap());
+        let changed = rows(&recipe, 300);
+        let kept = |what: &str, same: fn(&Record, &Record) -> bool| {
+            let differ = first.iter().zip(&changed).filter(|(a, b)| !same(a, b)).count();
+            assert!(differ == 0, "{set} changes the {what} of {differ} rows");
+        };
+        kept("headings", |a, b| (a.tx.heading, a.rx.heading) == (b.tx.heading, b.rx.heading));
+        kept("presence of boards", |a, b| a.board.is_some() == b.board.is_some());
+        if !set.contains("materials") {
+            kept("materials", |a, b| a.materials.wall == b.materials.wall);
+        }
+        if !set.starts_with("room") {
+            kept("room", |a, b| a.room == b.room);
+            // No region around the first link may admit a wide board: then there is another link, but rarely.
+            let moved = first.iter().zip(&changed).filter(|(a, b)| (a.tx, a.rx) != (b.tx, b.rx)).count();
+            assert!(moved == 0 || set.starts_with("board") && moved <= 3, "{set} moves {moved} links");
+        }
+        if !set.starts_with("link.tx") {
+            kept("TX-power offset", |a, b| a.tx_power_offset_db == b.tx_power_offset_db);
+        }
+        if !set.starts_with("rf_chain") {
+            kept("RF chain", |a, b| a.rf_chain == b.rf_chain);
+        }
+        if !(set.starts_with("board") || set.starts_with("room")) {
+            kept("board", |a, b| a.board == b.board);
+        }
+    }
+}
+
 #[test]
 fn grids_ranges_factors_and_several_keys() {
     let sweep = sweep(
@@ -135,12 +186,31 @@ fn wrong_sweeps_are_refused_before_any_work() {
         ("", &format!("{axis}values = [1]\n{axis}values = [2]"), "twice"),
         ("", &format!("{axis}values = [1]\nlabels = [\"a\", \"b\"]"), "labels"),
         ("", &format!("{axis}valves = [1]"), "valves"),
+        ("", &format!("{axis}values = [30, 40, 30]"), "30 is given twice"),
+        ("", &format!("{axis}values = [30, 40]\nlabels = [\"a\", \"a\"]"), "label \"a\" is given twice"),
+        ("", &format!("{axis}values = [-3, 40]\nscale = \"log\""), "above 0"),
+        ("", &format!("{axis}name = \"rows\"\nvalues = [30]"), "a column of that name"),
+        (
+            "",
+            &format!("{axis}name = \"nll_stderr\"\nvalues = [30]").replace("nll", "los_share"),
+            "a column of that name",
+        ),
+        ("", &format!("{axis}name = \" \"\nvalues = [30]"), "name is empty"),
+        ("", "[[axis]]\nkey = \"store.csi\"\nvalues = [\"f32\"]", "does not change a row"),
+        ("", "[[axis]]\nkey = \"name\"\nvalues = [\"x\"]", "does not change a row"),
+        // The first eight rows can be drawn, the ninth cannot.
+        (
+            "",
+            "[[axis]]\nkey = \"board.clearance_min_m\"\nvalues = [0.1, 3.0]",
+            "t.toml: point 1 (board.clearance_min_m = 3)",
+        ),
+        ("split = \"tset\"", &format!("{axis}values = [1]"), "t.toml:4"),
         ("design = \"sobol\"", &format!("{axis}from = 1\nto = 3"), "needs points"),
         ("design = \"sobol\"\npoints = 1000000000", &format!("{axis}from = 1\nto = 3"), "1000000000 points"),
         ("points = 3", &format!("{axis}values = [1]"), "does not take"),
         ("design = \"hexagonal\"", &format!("{axis}values = [1]"), "hexagonal"),
         ("seed = -1", &format!("{axis}values = [1]"), "t.toml:4"),
-        ("set = [\"nonsense\"]", &format!("{axis}values = [1]"), "nonsense"),
+        ("set = [\"nonsense\"]", &format!("{axis}values = [1]"), "t.toml: base recipe: "),
         ("recipe = \"nowhere.toml\"", &format!("{axis}values = [1]"), "nowhere.toml"),
     ] {
         let error = refused(head, axes);
@@ -169,7 +239,10 @@ fn a_stopped_sweep_is_finished_and_ends_the_same() {
     for file in [SWEEP_TABLE, SWEEP_MANIFEST] {
         assert!(fs::read(whole.path().join(file)).unwrap() == fs::read(halves.path().join(file)).unwrap(), "{file}");
     }
+    // A file that a killed run had begun does not stay.
+    fs::write(whole.path().join("points/.magnetar-left"), "half a result").unwrap();
     let again = run(&sweep_, whole.path(), 1);
+    assert!(!whole.path().join("points/.magnetar-left").exists());
     assert_eq!((again.made, again.kept, again.rows), (0, 3, 0));
 }
 
@@ -237,14 +310,28 @@ fn metrics_of_others_are_measured_row_by_row_and_differences_are_paired() {
     let found = sensitivities(&outcome.table, "arrivals_mean").unwrap();
     assert_eq!((found.len(), found[0].axis.as_str()), (3, "link.reference_snr_db"));
     assert!(found[0].difference < -0.5 && found[1].difference >= 0.0, "{found:?}");
+    let taken = "[[axis]]\nname = \"index\"\nkey = \"sre.p_fa\"\nvalues = [0.02]";
+    let refused = Sweep::parse(&format!("name = \"t\"\nsplit = \"test\"\nrows = 40\n{taken}"), "t", None).unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    assert!(refused.run(&elsewhere, 1, Some(&metrics), &|_| {}).unwrap_err().to_string().contains("column"));
+    assert!(!elsewhere.exists());
     let effects = main_effects(&outcome.table, 0, "arrivals_mean");
     assert_eq!(effects.iter().map(|e| e.number.unwrap()).collect::<Vec<_>>(), [20.0, 50.0, 60.0]);
+}
+
+#[test]
+fn keys_that_differ_in_the_base_have_no_one_base_value() {
+    let axes = "[[axis]]\nname = \"width\"\nkeys = [\"board.width_min_m\", \"board.width_max_m\"]\nvalues = [0.5, 1.5]";
+    let sweep = sweep("design = \"one-at-a-time\"", axes).unwrap();
+    let base = &sweep.points[0].settings[0];
+    assert_eq!((base.label.as_str(), base.number, base.base), ("0.75, 1.25", None, true));
+    assert_eq!(sweep.points[1].settings[0].number, Some(0.5));
 }
 
 #[test]
 fn the_shipped_sweeps_load() {
     for name in shipped_names() {
         let sweep = Sweep::load(name).unwrap();
-        assert!(sweep.points.len() > 1 && !sweep.description.is_empty(), "{name}");
+        assert!(sweep.points.len() > 1 && !sweep.definition.description.is_empty(), "{name}");
     }
 }

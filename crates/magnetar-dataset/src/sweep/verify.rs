@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use super::file::{Posterior, Sweep};
 use super::run::{measure_point, point_folder, read_result, result_path};
 use super::table::{SWEEP_TABLE, SweepManifest};
 use crate::error::Error;
@@ -30,9 +29,9 @@ pub fn verify_sweep(
     check_hash(&table, &manifest.table_sha256, &mut found);
     for point in &manifest.points {
         check_hash(&result_path(folder, &point.hash), &point.sha256, &mut found);
-        found.rows += manifest.rows;
-        progress(manifest.rows);
-        if manifest.store {
+        found.rows += manifest.sweep.rows;
+        progress(manifest.sweep.rows);
+        if manifest.sweep.store {
             let of_point = verify(&point_folder(folder, &point.hash), options, &|_| {})?;
             found.shards += of_point.shards;
             found.regenerated += of_point.regenerated;
@@ -54,20 +53,19 @@ fn check_hash(path: &Path, expected: &str, found: &mut Verification) {
 }
 
 fn measure_again(folder: &Path, manifest: &SweepManifest, options: VerifyOptions, found: &mut Verification) {
-    let wanted = options.sample.div_ceil(manifest.rows.max(1)).clamp(1, manifest.points.len() as u64);
+    let wanted = options.sample.div_ceil(manifest.sweep.rows.max(1)).clamp(1, manifest.points.len() as u64);
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     for _ in 0..wanted {
         let point = &manifest.points[rng.random_range(0..manifest.points.len())];
         let path = result_path(folder, &point.hash);
         let again = read_result(folder, &point.hash).and_then(|result| {
-            let sweep = bare(manifest);
             let recipe = Arc::new(checked(&result.recipe, &path)?);
-            Ok((measure_point(&sweep, &recipe, &point.hash, None)?, result))
+            Ok((measure_point(&manifest.sweep, &recipe, &point.hash, None)?, result))
         });
         match again {
             Err(e) => found.problems.push(format!("{}: cannot be measured again: {e}", path.display())),
             Ok((again, result)) => {
-                found.regenerated += manifest.rows;
+                found.regenerated += manifest.sweep.rows;
                 let differs = |metric: &&super::Metric| result.metric(&metric.name) != Some(metric);
                 if let Some(metric) = again.metrics.iter().find(differs) {
                     found.problems.push(format!("{}: {} differs when measured again", path.display(), metric.name));
@@ -80,21 +78,4 @@ fn measure_again(folder: &Path, manifest: &SweepManifest, options: VerifyOptions
 fn checked(recipe: &Recipe, path: &Path) -> Result<Recipe, Error> {
     let json = serde_json::to_string(recipe).map_err(|e| Error::invalid(path, e.to_string()))?;
     Ok(Recipe::from_json(&json, &path.display().to_string())?)
-}
-
-/// A sweep as far as one point's rows need it.
-fn bare(manifest: &SweepManifest) -> Sweep {
-    Sweep {
-        name: manifest.name.clone(),
-        description: String::new(),
-        base: Arc::new(manifest.base.clone()),
-        split: manifest.split.clone(),
-        rows: manifest.rows,
-        seed: manifest.seed,
-        design: manifest.design,
-        store: false,
-        posterior: Posterior::None,
-        axes: Vec::new(),
-        points: Vec::new(),
-    }
 }

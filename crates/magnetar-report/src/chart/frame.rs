@@ -10,6 +10,17 @@ pub(crate) const TICK_SIZE: f64 = 11.0;
 /// Text size of axis labels, pixels.
 pub(crate) const LABEL_SIZE: f64 = 12.0;
 
+/// Where the marks of an axis stand.
+#[derive(Debug, Clone)]
+enum Marks {
+    /// At round values, as many as fit.
+    Round,
+    /// At every multiple of a step.
+    Every(f64),
+    /// At these values, with these words.
+    At(Vec<(f64, String)>),
+}
+
 /// One axis.
 #[derive(Debug, Clone)]
 pub struct Axis {
@@ -19,8 +30,7 @@ pub struct Axis {
     pub min: f64,
     /// Value at its end.
     pub max: f64,
-    /// Distance of its marks, if not chosen for it.
-    pub step: Option<f64>,
+    marks: Marks,
 }
 
 impl Axis {
@@ -29,7 +39,7 @@ impl Axis {
     pub fn new(label: &str, min: f64, max: f64) -> Self {
         let (min, max) = if min.is_finite() && max.is_finite() { (min, max) } else { (0.0, 1.0) };
         let (min, max) = if max > min { (min, max) } else { (min - 0.5, min + 0.5) };
-        Self { label: label.to_owned(), min, max, step: None }
+        Self { label: label.to_owned(), min, max, marks: Marks::Round }
     }
 
     /// An axis that covers values with some air around them.
@@ -43,17 +53,38 @@ impl Axis {
         Self::new(label, min - air, max + air)
     }
 
+    /// An axis over the base-10 logarithm of values above 0, with some air around them; its marks show the values.
+    #[must_use]
+    pub fn logarithmic(label: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        let axis = Self::covering(label, values.into_iter().map(f64::log10));
+        let marks = ticks::decades(axis.min, axis.max);
+        axis.marked(marks)
+    }
+
     /// The same axis with a mark at every multiple of `step`.
     #[must_use]
     pub fn step(self, step: f64) -> Self {
-        Self { step: Some(step), ..self }
+        Self { marks: Marks::Every(step), ..self }
     }
 
-    fn marks(&self, pixels: f64, apart: f64) -> Vec<f64> {
-        match self.step {
-            Some(step) => ticks::every(self.min, self.max, step),
-            None => ticks::nice(self.min, self.max, ((pixels / apart) as usize).clamp(2, 10)),
-        }
+    /// The same axis with these marks only, which may be none.
+    #[must_use]
+    pub fn marked(self, marks: Vec<(f64, String)>) -> Self {
+        Self { marks: Marks::At(marks), ..self }
+    }
+
+    fn marks(&self, pixels: f64, apart: f64) -> Vec<(f64, String)> {
+        let at = match &self.marks {
+            Marks::At(marks) => return marks.clone(),
+            Marks::Every(step) => ticks::every(self.min, self.max, *step),
+            Marks::Round => {
+                // One mark alone gives no scale: a finer step then.
+                let wanted = ((pixels / apart) as usize).clamp(2, 10);
+                let some = [wanted, wanted + 1, 2 * wanted].map(|n| ticks::nice(self.min, self.max, n));
+                some.into_iter().find(|ticks| ticks.len() > 1).unwrap_or_default()
+            }
+        };
+        at.iter().copied().zip(ticks::labels(&at)).collect()
     }
 }
 
@@ -110,15 +141,15 @@ impl Frame {
         canvas.rect(self.area, Ink::Panel, Ink::None);
         let (xs, ys) = (self.x.marks(width, 58.0), self.y.marks(height, 34.0));
         let tick = TextStyle::new(TICK_SIZE, Ink::Muted, Anchor::Middle);
-        for (value, label) in xs.iter().zip(ticks::labels(&xs)) {
+        for (value, label) in &xs {
             let [x, _] = self.at([*value, self.y.min]);
             canvas.line([x, top], [x, top + height], Stroke::new(Ink::Grid, 1.0));
-            canvas.text([x, top + height + 15.0], &label, tick);
+            canvas.text([x, top + height + 15.0], label, tick);
         }
-        for (value, label) in ys.iter().zip(ticks::labels(&ys)) {
+        for (value, label) in &ys {
             let [_, y] = self.at([self.x.min, *value]);
             canvas.line([left, y], [left + width, y], Stroke::new(Ink::Grid, 1.0));
-            canvas.text([left - 6.0, y + 4.0], &label, TextStyle { anchor: Anchor::End, ..tick });
+            canvas.text([left - 6.0, y + 4.0], label, TextStyle { anchor: Anchor::End, ..tick });
         }
         canvas.rect(self.area, Ink::None, Ink::Muted);
         let label = TextStyle::new(LABEL_SIZE, Ink::Text, Anchor::Middle);

@@ -26,8 +26,8 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
         let outer = [(n % 3) as f64 * panel_w, (n / 3) as f64 * panel_h, panel_w, panel_h];
         let [low, high] = values(&split.conditions[0]).range();
         let top = split.conditions.iter().map(|c| values(c).peak_percent()).fold(1.0, f64::max);
-        let mut x = Axis::new(label, low, high);
-        x.step = step;
+        let x = Axis::new(label, low, high);
+        let x = if let Some(step) = step { x.step(step) } else { x };
         let frame = Frame::within(outer, x, Axis::new("share of rows / %", 0.0, 1.1 * top));
         frame.draw(&mut canvas, title);
         for (condition, (ink, dash, _)) in split.conditions.iter().zip(CONDITIONS) {
@@ -47,7 +47,7 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
 fn los_share(canvas: &mut Canvas, split: &SplitPicture, outer: [f64; 4]) {
     let frame = Frame::within(
         outer,
-        Axis::new("0: no board, 1: board", -0.5, 1.5).step(1.0),
+        Axis::new("", -0.5, 1.5).marked(vec![(0.0, "no board".into()), (1.0, "board".into())]),
         Axis::new("LOS share / %", 0.0, 100.0),
     );
     frame.draw(canvas, "LOS share");

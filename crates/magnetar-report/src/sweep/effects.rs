@@ -10,13 +10,16 @@ use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 const WIDTH: f64 = 330.0;
 const HEIGHT: f64 = 230.0;
 
+/// Width of a character under a chart, pixels.
+const CHARACTER: f64 = 6.0;
+
 /// Longest label under a chart, characters.
-const LABEL: usize = 12;
+const LABEL: usize = 16;
 
 /// The main effect of one axis on one metric, with one standard error either way.
 #[must_use]
 pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: Theme) -> String {
-    let Some(about) = table.manifest.axes.get(axis) else { return String::new() };
+    let Some(about) = table.manifest.sweep.axes.get(axis) else { return String::new() };
     let effects = main_effects(table, axis, &metric.name);
     let title = format!("{} against {}", metric.name, about.name);
     let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, &title);
@@ -25,8 +28,9 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
         return canvas.finish();
     }
     let numeric = effects.iter().all(|effect| effect.number.is_some());
+    let log = numeric && about.log && effects.iter().all(|effect| effect.number.is_some_and(|x| x > 0.0));
     let x_of = |i: usize, effect: &Effect| match effect.number {
-        Some(x) if numeric && about.log => x.log10(),
+        Some(x) if log => x.log10(),
         Some(x) if numeric => x,
         _ => i as f64,
     };
@@ -36,13 +40,14 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
         .map(|(i, effect)| ([x_of(i, effect), effect.mean], effect.stderr.unwrap_or(0.0)))
         .collect();
     let unit = if about.unit.is_empty() { String::new() } else { format!(", {}", about.unit) };
-    let label =
-        if numeric && about.log { format!("log10 of {}{unit}", about.name) } else { format!("{}{unit}", about.name) };
-    let x = if numeric {
+    let label = format!("{}{unit}", about.name);
+    let x = if log {
+        Axis::logarithmic(&label, effects.iter().filter_map(|effect| effect.number))
+    } else if numeric {
         Axis::covering(&label, points.iter().map(|(p, _)| p[0]))
     } else {
-        // Words instead of marks: no mark falls inside.
-        Axis::new(&about.name, -0.5, points.len() as f64 - 0.5).step(1e6)
+        // Words of our own instead of marks.
+        Axis::new(&about.name, -0.5, points.len() as f64 - 0.5).marked(Vec::new())
     };
     let y = Axis::covering(&metric.unit, points.iter().flat_map(|(p, s)| [p[1] - s, p[1] + s]));
     let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT], x, y);
@@ -63,12 +68,19 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
 /// Labels of an axis without numbers, on two heights so that neighbours do not touch.
 fn words(canvas: &mut Canvas, frame: &Frame, effects: &[Effect]) {
     let style = TextStyle::new(10.0, Ink::Muted, Anchor::Middle);
-    for (i, effect) in effects.iter().enumerate() {
+    // Every so many values one word, if there are very many; a word may take two places, less the gap.
+    let every = (3.0 * CHARACTER / frame.x_scale()).ceil().max(1.0) as usize;
+    let most = ((2.0 * every as f64 * frame.x_scale() / CHARACTER) as usize).saturating_sub(1).clamp(3, LABEL);
+    for (n, (i, effect)) in effects.iter().enumerate().step_by(every).enumerate() {
         let [x, y] = frame.at([i as f64, frame.y.min]);
-        let mut text: String = effect.label.chars().take(LABEL).collect();
-        if effect.label.chars().count() > LABEL {
-            text.push('…');
-        }
-        canvas.text([x, y + if i % 2 == 0 { 11.0 } else { 22.0 }], &text, style);
+        canvas.text([x, y + if n % 2 == 0 { 11.0 } else { 22.0 }], &clipped(&effect.label, most), style);
     }
+}
+
+/// A text of at most so many characters.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use magnetar_dataset::sweep::{Metric, Posterior, SweepTable, sensitivities};
+use magnetar_dataset::sweep::{Axis, Design, Metric, Posterior, SweepTable, sensitivities};
 
 use super::{effect_chart, sensitivity_chart};
 use crate::Theme;
 use crate::svg::escape;
-use crate::ticks::count;
+use crate::ticks::{count, number};
 use crate::view::page::frame;
 
 /// Points listed in the page; the table on disk has all.
@@ -19,8 +19,8 @@ pub fn sweep_page(table: &SweepTable) -> String {
     let manifest = &table.manifest;
     let mut body = format!(
         "<header><h1>{}</h1><span class=\"badge\">simulated</span><p>{}</p></header>\n<main>\n",
-        escape(&manifest.name),
-        escape(&manifest.description)
+        escape(&manifest.sweep.name),
+        escape(&manifest.sweep.description)
     );
     facts(&mut body, table);
     if let Some(metric) = sensitivity_metric(table) {
@@ -33,7 +33,7 @@ pub fn sweep_page(table: &SweepTable) -> String {
         "</main>\n<footer>magnetar {}: everything here is simulated; nothing is measured.</footer>\n",
         escape(&manifest.version)
     );
-    frame(&format!("{}: sweep", manifest.name), &body)
+    frame(&format!("{}: sweep", manifest.sweep.name), &body)
 }
 
 /// The metric whose movers are listed: the posterior's NLL, else the arrivals found.
@@ -44,18 +44,17 @@ fn sensitivity_metric(table: &SweepTable) -> Option<&Metric> {
 
 fn facts(body: &mut String, table: &SweepTable) {
     let manifest = &table.manifest;
-    let axes: Vec<String> =
-        manifest.axes.iter().map(|axis| format!("{} ({})", axis.name, axis.keys.join(", "))).collect();
-    let scored = match manifest.posterior {
+    let axes: Vec<String> = manifest.sweep.axes.iter().map(named).collect();
+    let scored = match manifest.sweep.posterior {
         Posterior::None => "no",
-        Posterior::Own => "by a twin that knows each point's recipe",
+        Posterior::Own => "by a twin that knows each point's recipe; its fitted widths are the same at all points",
         Posterior::Base => "by a twin that knows the base recipe only",
     };
     body.push_str("<section class=\"wide\"><h2>Sweep</h2><dl class=\"facts\">");
     for (name, value) in [
-        ("points", format!("{} ({})", count(manifest.points.len() as u64), manifest.design.label())),
-        ("rows of a point", count(manifest.rows)),
-        ("split and seed", format!("{}, {}", manifest.split, manifest.seed)),
+        ("points", format!("{} ({})", count(manifest.points.len() as u64), manifest.sweep.design.label())),
+        ("rows of a point", count(manifest.sweep.rows)),
+        ("split and seed", format!("{}, {}", manifest.sweep.split, manifest.sweep.seed)),
         ("axes", axes.join("; ")),
         ("base recipe", format!("{} ({})", manifest.base.name, manifest.base.hash())),
         ("posterior scored", scored.into()),
@@ -63,7 +62,7 @@ fn facts(body: &mut String, table: &SweepTable) {
         let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
     }
     body.push_str(
-        "</dl><p class=\"caption\">All points share their random numbers: row i has the same draws at every point, so that \
+        "</dl><p class=\"caption\">Simulated. All points share their random numbers: row i has the same draws at every point, so that \
          differences are due to the axes alone. Bars and ± are one standard error over rows; because rows are shared, \
          differences between points are known better than these say.</p></section>\n",
     );
@@ -72,15 +71,32 @@ fn facts(body: &mut String, table: &SweepTable) {
 fn sensitivity(body: &mut String, table: &SweepTable, metric: &Metric) {
     let Some(found) = sensitivities(table, &metric.name) else { return };
     let chart = sensitivity_chart(&metric.name, &metric.unit, &found, Theme::Page);
-    let _ = write!(body, "<section class=\"wide\"><h2>What moves {} most</h2>{chart}", escape(&metric.name));
-    body.push_str("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">axis</th><th scope=\"col\">value</th><th scope=\"col\">base</th><th scope=\"col\">difference</th></tr></thead><tbody>");
+    let known = match table.manifest.sweep.posterior {
+        Posterior::None => "",
+        Posterior::Own | Posterior::Base => {
+            " The scorer is told each row's room bounds, board and RX pose, whatever the recipe."
+        }
+    };
+    let _ = write!(
+        body,
+        "<section class=\"wide\"><h2>What moves {} most</h2><p class=\"caption\">One key at a time; the axis with the largest \
+         difference from the base recipe comes first. Differences are taken row by row; bars and ± are one standard error of \
+         such a paired difference.{known} Orange is more than the base, blue is less.</p>{chart}",
+        escape(&metric.name)
+    );
+    body.push_str("<div class=\"scroll\"><table><thead><tr>");
+    for (name, unit) in [("axis", ""), ("value", ""), ("base", ""), ("unit", ""), ("difference", &metric.unit)] {
+        body.push_str(&head(name, unit));
+    }
+    body.push_str("</tr></thead><tbody>");
     for s in &found {
         let _ = write!(
             body,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(&s.axis),
             escape(&s.value),
             escape(&s.base),
+            escape(&s.unit),
             shown(Some(s.difference), s.stderr)
         );
     }
@@ -89,11 +105,14 @@ fn sensitivity(body: &mut String, table: &SweepTable, metric: &Metric) {
 
 fn effects(body: &mut String, table: &SweepTable) {
     let Some(first) = table.results.first() else { return };
-    for (i, axis) in table.manifest.axes.iter().enumerate() {
+    let others = match table.manifest.sweep.design {
+        Design::OneAtATime => "the other keys as in the base recipe",
+        _ => "averaged over the other axes",
+    };
+    for (i, axis) in table.manifest.sweep.axes.iter().enumerate() {
         let _ = write!(
             body,
-            "<section class=\"wide\"><h2>Main effects of {}</h2><p class=\"caption\"><code>{}</code>, averaged over the other \
-             axes.</p><div style=\"display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:8px\">",
+            "<section class=\"wide\"><h2>Main effects of {}</h2><p class=\"caption\"><code>{}</code>, {others}.</p><div style=\"display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:8px\">",
             escape(&axis.name),
             escape(&axis.keys.join(", "))
         );
@@ -112,11 +131,7 @@ fn points(body: &mut String, table: &SweepTable) {
         let _ = write!(body, "<p class=\"caption\">The first {LISTED}; <code>sweep.parquet</code> has all.</p>");
     }
     body.push_str("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">point</th>");
-    let head = |name: &str, unit: &str| {
-        let unit = if unit.is_empty() { String::new() } else { format!(", {}", escape(unit)) };
-        format!("<th scope=\"col\">{}{unit}</th>", escape(name))
-    };
-    manifest.axes.iter().for_each(|axis| body.push_str(&head(&axis.name, &axis.unit)));
+    manifest.sweep.axes.iter().for_each(|axis| body.push_str(&head(&axis.name, &axis.unit)));
     metrics.iter().for_each(|metric| body.push_str(&head(&metric.name, &metric.unit)));
     body.push_str("</tr></thead><tbody>");
     for (i, (point, result)) in manifest.points.iter().zip(&table.results).enumerate().take(LISTED) {
@@ -132,14 +147,28 @@ fn points(body: &mut String, table: &SweepTable) {
     body.push_str("</tbody></table></div></section>\n");
 }
 
+/// The heading of a column.
+fn head(name: &str, unit: &str) -> String {
+    let unit = if unit.is_empty() { String::new() } else { format!(", {}", escape(unit)) };
+    format!("<th scope=\"col\">{}{unit}</th>", escape(name))
+}
+
+/// An axis and the keys it changes, where its name does not say them.
+fn named(axis: &Axis) -> String {
+    if axis.keys.len() == 1 && axis.keys[0] == axis.name {
+        return axis.name.clone();
+    }
+    format!("{} ({})", axis.name, axis.keys.join(", "))
+}
+
 /// A value and its standard error with as many digits as the latter deserves.
 fn shown(value: Option<f64>, stderr: Option<f64>) -> String {
     match (value, stderr) {
         (None, _) => "n/a".into(),
-        (Some(value), None) => format!("{value:.3}"),
+        (Some(value), None) => number(value, 3),
         (Some(value), Some(stderr)) => {
             let digits = if stderr > 0.0 { (1.0 - stderr.log10().floor()).clamp(0.0, 6.0) as usize } else { 3 };
-            format!("{value:.digits$} ± {stderr:.digits$}")
+            format!("{} ± {}", number(value, digits), number(stderr, digits))
         }
     }
 }

@@ -2,14 +2,18 @@
 
 use magnetar_dataset::sweep::Sensitivity;
 
+use super::effects::clipped;
 use crate::Theme;
 use crate::chart::{Axis, Frame};
 use crate::palette::Ink;
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 
-const WIDTH: f64 = 760.0;
+const WIDTH: f64 = 820.0;
 const BAR: f64 = 22.0;
-const LABELS: f64 = 300.0;
+/// Pixels for the labels on the left.
+const LABELS: f64 = 350.0;
+/// Longest label, characters: what fits there in wide letters.
+const LABEL: usize = 52;
 
 /// One bar a value, the most influential axis on top, with one standard error either way.
 #[must_use]
@@ -20,8 +24,8 @@ pub fn sensitivity_chart(metric: &str, unit: &str, found: &[Sensitivity], theme:
     let most = found.iter().map(reach).filter(|r| r.is_finite()).fold(0.0, f64::max).max(1e-9);
     let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
     let x = Axis::new(&format!("{metric} minus that of the base recipe{unit}"), -1.05 * most, 1.05 * most);
-    // One unit of y a bar; the step keeps numbers off the axis.
-    let y = Axis::new("", 0.0, found.len().max(1) as f64).step(1e6);
+    // One unit of y a bar.
+    let y = Axis::new("", 0.0, found.len().max(1) as f64).marked(Vec::new());
     let mut frame = Frame::within([LABELS - 54.0, 0.0, WIDTH - LABELS + 54.0, height], x, y);
     frame.area[1] = 10.0;
     frame.area[3] = BAR * found.len().max(1) as f64;
@@ -37,10 +41,10 @@ pub fn sensitivity_chart(metric: &str, unit: &str, found: &[Sensitivity], theme:
             let (a, b) = (frame.at([s.difference - stderr, middle]), frame.at([s.difference + stderr, middle]));
             canvas.line(a, b, Stroke::new(Ink::Text, 1.4));
         }
-        let text = format!("{} = {} ({})", s.axis, s.value, s.base);
-        let text: String =
-            if text.chars().count() > 52 { text.chars().take(51).chain(['…']).collect() } else { text };
-        canvas.text([LABELS - 8.0, y + 4.0], &text, style);
+        let unit = if s.unit.is_empty() { String::new() } else { format!(" {}", s.unit) };
+        let change = format!(" = {}{unit} (base {})", clipped(&s.value, 18), clipped(&s.base, 14));
+        let room = LABEL.saturating_sub(change.chars().count()).max(8);
+        canvas.text([LABELS - 8.0, y + 4.0], &(clipped(&s.axis, room) + &change), style);
     }
     let [x, _] = frame.at([0.0, 0.0]);
     let [_, top, _, height] = frame.area;

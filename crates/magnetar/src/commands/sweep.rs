@@ -69,22 +69,22 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let sweep = Sweep::load(name)?;
     eprintln!(
         "{}: {} points ({}), {} rows of split {} each",
-        sweep.name,
+        sweep.definition.name,
         sweep.points.len(),
-        sweep.design.label(),
-        sweep.rows,
-        sweep.split
+        sweep.definition.design.label(),
+        sweep.definition.rows,
+        sweep.definition.split
     );
     if args.dry_run {
         for point in &sweep.points {
-            println!("{:>5}  {}", point.number, point.label(&sweep.axes));
+            println!("{:>5}  {}", point.number, point.label(&sweep.definition.axes));
         }
         return Ok(ExitCode::SUCCESS);
     }
     let out = args.out.as_deref().context("give --out DIR")?;
     let metrics = scorer(&sweep)?;
     let points = sweep.points.len() as u64;
-    let bar = progress::bar(points * sweep.rows, "rows");
+    let bar = progress::bar(points * sweep.definition.rows, "rows");
     let done = std::sync::atomic::AtomicU64::new(0);
     let metrics = metrics.as_ref().map(|metrics| metrics as &dyn RowMetrics);
     let outcome = sweep.run(out, args.threads, metrics, &|step| match step {
@@ -105,11 +105,16 @@ fn list(as_json: bool) -> anyhow::Result<ExitCode> {
     for (name, _) in SHIPPED {
         let sweep = Sweep::load(name)?;
         shown.push(json!({
-            "name": name, "title": sweep.name, "description": sweep.description, "points": sweep.points.len(),
-            "rows": sweep.rows, "posterior": sweep.posterior != Posterior::None,
+            "name": name, "title": sweep.definition.name, "description": sweep.definition.description, "points": sweep.points.len(),
+            "rows": sweep.definition.rows, "posterior": sweep.definition.posterior != Posterior::None,
         }));
         if !as_json {
-            println!("{name:<12} {:>4} points x {} rows: {}", sweep.points.len(), sweep.rows, sweep.description);
+            println!(
+                "{name:<12} {:>4} points x {} rows: {}",
+                sweep.points.len(),
+                sweep.definition.rows,
+                sweep.definition.description
+            );
         }
     }
     if as_json {
@@ -131,7 +136,7 @@ fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {
     let seconds = outcome.elapsed.as_secs_f64();
     #[allow(clippy::cast_precision_loss, reason = "for display")]
     let rate = outcome.rows as f64 / seconds.max(1e-9);
-    let metric = if outcome.table.manifest.posterior == Posterior::None { "arrivals_mean" } else { "nll" };
+    let metric = if outcome.table.manifest.sweep.posterior == Posterior::None { "arrivals_mean" } else { "nll" };
     let movers = sensitivities(&outcome.table, metric);
     if args.json {
         let shown = json!({
@@ -145,9 +150,11 @@ fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {
     match &movers {
         Some(found) => {
             println!("{metric} minus that of the base recipe, the key that moves it most first:");
+            println!("  {:<32}{:>18}{:>20}{:>12}", "axis", "value", "base", "difference");
             for s in found {
                 let stderr = s.stderr.map_or_else(String::new, |e| format!(" +- {e:.4}"));
-                println!("  {:<32} {:>16} (base {}) {:>+9.4}{stderr}", s.axis, s.value, s.base, s.difference);
+                let (axis, value, base) = (clipped(&s.axis, 31), clipped(&s.value, 17), clipped(&s.base, 19));
+                println!("  {axis:<32}{value:>18}{base:>20}{:>+12.4}{stderr}", s.difference);
             }
         }
         None => print_points(&outcome.table),
@@ -168,7 +175,9 @@ fn print_points(table: &SweepTable) {
     let metrics = ["los_share", "arrivals_mean", "aoa_error_deg_p50", "aoa_error_deg_p90", "snr_error_db_p50", "nll"];
     let there = |name: &&str| table.results.first().is_some_and(|first| first.metric(name).is_some());
     let metrics: Vec<&str> = metrics.into_iter().filter(there).collect();
-    println!("  {:<40}{}", "", metrics.iter().map(|name| format!("{name:>20}")).collect::<String>());
+    let axes: Vec<&str> = table.manifest.sweep.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let heads: String = metrics.iter().map(|name| format!("{name:>20}")).collect();
+    println!("  {:<40}{heads}", clipped(&axes.join(", "), 39));
     for (point, result) in table.manifest.points.iter().zip(&table.results) {
         let label: Vec<&str> = point.settings.iter().map(|setting| setting.label.as_str()).collect();
         let value = |name: &&str| match result.metric(name).map(|m| (m.value, m.stderr)) {
@@ -176,14 +185,22 @@ fn print_points(table: &SweepTable) {
             Some((Some(value), None)) => format!("{value:>20.3}"),
             _ => format!("{:>20}", "n/a"),
         };
-        println!("  {:<40}{}", label.join(", "), metrics.iter().map(value).collect::<String>());
+        println!("  {:<40}{}", clipped(&label.join(", "), 39), metrics.iter().map(value).collect::<String>());
     }
+}
+
+/// A text of at most so many characters.
+fn clipped(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
 }
 
 /// The posterior's metrics, if the sweep asks for them.
 fn scorer(sweep: &Sweep) -> anyhow::Result<Option<TwinMetrics>> {
     let size = SupportSize::EVALUATION;
-    Ok(match sweep.posterior {
+    Ok(match sweep.definition.posterior {
         Posterior::None => None,
         Posterior::Own => Some(TwinMetrics::own(&TwinFile::shipped()?, size)),
         Posterior::Base => Some(TwinMetrics::base(&TwinFile::shipped()?, size, &sweep.base)?),
