@@ -107,6 +107,33 @@ impl Dataset {
         })
     }
 
+    /// At most `limit` rows of a split, a fair sample of all: the first ones where rows are independent draws; of a
+    /// replay, whose rows follow its protocol, rows spread evenly over it.
+    ///
+    /// # Errors
+    /// If there is no such split.
+    pub fn sample(
+        &self,
+        split: &str,
+        columns: Columns,
+        limit: u64,
+    ) -> Result<impl Iterator<Item = Result<Record, Error>> + use<'_>, Error> {
+        let rows = self.split(split)?.present_rows();
+        let step = if self.manifest.stand_in.is_some() { spread(rows, limit) } else { 1 };
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok(self.records(split, columns)?.step_by(step).take(limit))
+    }
+
+    /// How many rows [`Self::sample`] gives.
+    ///
+    /// # Errors
+    /// If there is no such split.
+    pub fn sample_rows(&self, split: &str, limit: u64) -> Result<u64, Error> {
+        let rows = self.split(split)?.present_rows();
+        let step = if self.manifest.stand_in.is_some() { spread(rows, limit) } else { 1 };
+        Ok(rows.div_ceil(step as u64).min(limit))
+    }
+
     /// The rows of one shard.
     pub(crate) fn shard_records(&self, split: &str, shard: &ShardInfo, columns: Columns) -> Result<Records<'_>, Error> {
         let mut records = self.records(split, columns)?;
@@ -249,6 +276,20 @@ impl Records<'_> {
             self.reader = Some((builder.build().map_err(|e| parquet_error(&path, e))?, shard.start));
         }
     }
+}
+
+/// The least step that takes no more than `limit` of so many rows and has no factor in common with them, so that it does
+/// not fall in with a protocol's own period.
+fn spread(rows: u64, limit: u64) -> usize {
+    let common = |a: u64, b: u64| {
+        let (mut a, mut b) = (a, b);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let least = rows.div_ceil(limit.max(1)).max(1);
+    (least..).find(|step| common(rows, *step) == 1).and_then(|step| usize::try_from(step).ok()).unwrap_or(1)
 }
 
 impl Iterator for Records<'_> {

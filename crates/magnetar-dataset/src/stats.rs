@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use magnetar_scene::wrap;
+use magnetar_signal::sre::AoaMode;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -184,6 +185,25 @@ pub struct ArrivalErrors {
     pub snr_db: f64,
 }
 
+/// Inter-element phase of a true path at the carrier, and its AoA in the estimator's range: the principal branch of the
+/// phase, or with wideband AoAs the half plane in front of the array. Radians.
+fn true_phase_and_aoa(recipe: &Recipe, path: &RecordPath) -> (f64, f64) {
+    let turns = recipe.band.carrier_hz * recipe.array.max_delay_difference_s();
+    let sine = path.aoa_azimuth.sin() * path.aoa_elevation.cos();
+    let phase = wrap(TAU * turns * sine);
+    let seen = match recipe.sre.aoa_mode {
+        AoaMode::Narrowband => phase / (TAU * turns),
+        AoaMode::Wideband => sine,
+    };
+    (phase, seen.clamp(-1.0, 1.0).asin())
+}
+
+/// AoA of an arrival minus that of its true path in the estimator's range, radians.
+#[must_use]
+pub fn aoa_error(recipe: &Recipe, arrival: &Arrival, path: &RecordPath) -> f64 {
+    arrival.aoa - true_phase_and_aoa(recipe, path).1
+}
+
 /// Estimate minus truth. `boresight_amplitude` is that of the recipe's antennas facing each other.
 pub(crate) fn arrival_errors(
     recipe: &Recipe,
@@ -192,15 +212,12 @@ pub(crate) fn arrival_errors(
     arrival: &Arrival,
     path: &RecordPath,
 ) -> ArrivalErrors {
-    let turns = recipe.band.carrier_hz * recipe.array.max_delay_difference_s();
-    let sine = path.aoa_azimuth.sin() * path.aoa_elevation.cos();
-    let phase = wrap(TAU * turns * sine);
-    let alias = (phase / (TAU * turns)).clamp(-1.0, 1.0).asin();
+    let (phase, aoa) = true_phase_and_aoa(recipe, path);
     let scale = recipe.link.amplitude_scale(&recipe.band, boresight_amplitude, record.tx_power_offset_db);
     let truth = 10.0 * (path.power() * scale * scale).max(f64::MIN_POSITIVE).log10();
     ArrivalErrors {
         phase: wrap(arrival.phase_rad - phase),
-        aoa: arrival.aoa - alias,
+        aoa: arrival.aoa - aoa,
         aoa_unaliased: wrap(arrival.aoa - path.aoa_azimuth),
         snr_db: arrival.raw_snr_db - truth,
     }

@@ -38,7 +38,7 @@ pub use layout::Layout;
 pub use loss::uniform_referenced_loss;
 pub use metrics::{CONE_OPENINGS_DEG, Score};
 pub use post_index::{DesignMetrics, post_index};
-pub use summary::{Estimate, Stratum, Summary, Tally};
+pub use summary::{Estimate, REPLAY_LEVELS, Stratum, Summary, Tally};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
 pub use table::{PosteriorRow, PosteriorTable};
 pub use target::Target;

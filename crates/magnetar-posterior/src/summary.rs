@@ -11,6 +11,9 @@ use serde::Serialize;
 
 use crate::{CONE_OPENINGS_DEG, LEVELS, Score};
 
+/// Where a replay's board placement and protocol stand in [`Stratum::groups`].
+pub const REPLAY_LEVELS: [(&str, usize); 2] = [("placement", 1), ("protocol", 2)];
+
 /// Which balanced group a sample belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stratum {
@@ -79,6 +82,20 @@ impl Tally {
         self.summary_of(|stratum| stratum.board == board)
     }
 
+    /// The averages over the samples of one group at a level of [`Stratum::groups`]; `None` when there is none.
+    #[must_use]
+    pub fn summary_by_group(&self, level: usize, group: &str) -> Option<Summary> {
+        self.summary_of(|stratum| stratum.groups.get(level).is_some_and(|found| found == group))
+    }
+
+    /// The groups at a level of [`Stratum::groups`], in alphabetical order.
+    #[must_use]
+    pub fn groups(&self, level: usize) -> Vec<&str> {
+        let found: BTreeSet<&str> =
+            self.strata.keys().filter_map(|s| s.groups.get(level)).map(String::as_str).collect();
+        found.into_iter().collect()
+    }
+
     fn summary_of(&self, keep: impl Fn(&Stratum) -> bool) -> Option<Summary> {
         let kept: Vec<_> = self.strata.iter().filter(|(s, _)| keep(s)).collect();
         let mut mean = vec![0.0; WIDTH];
@@ -91,8 +108,12 @@ impl Tally {
             for c in 0..WIDTH {
                 let average = sums.sum[c] / n;
                 mean[c] += weight * average;
-                // One sample alone says nothing of its spread: the standard error is then infinite.
-                let spread = (sums.square[c] / n - average * average).max(0.0) / (n - 1.0);
+                // One sample alone says nothing of its spread: there is no standard error then.
+                let spread = if sums.count > 1 {
+                    (sums.square[c] / n - average * average).max(0.0) / (n - 1.0)
+                } else {
+                    f64::NAN
+                };
                 variance[c] += weight * weight * spread;
             }
         }
@@ -134,7 +155,7 @@ pub struct Summary {
     pub samples: u64,
     /// Joint NLL, nat.
     pub nll: f64,
-    /// Its standard error, nat.
+    /// Its standard error, nat; like the others not a number (null in JSON) if a group has one sample only.
     pub nll_stderr: f64,
     /// Mean absolute empirical-minus-nominal coverage at 0.1 ... 0.9, percentage points.
     pub hpd_gap_pp: f64,
@@ -297,6 +318,12 @@ mod tests {
         // Left: tracks (4 + 8) / 2, protocols (6 + 10) / 2 = 8; boards (8 + 16) / 2 = 12; conditions (2 + 12) / 2.
         assert!((tally.summary().unwrap().nll - 7.0).abs() < 1e-12);
         assert!((tally.summary_by_board(true).unwrap().nll - 12.0).abs() < 1e-12);
+        assert_eq!((tally.groups(0), tally.groups(3)), (vec!["left", "none", "right"], vec![]));
+        assert!((tally.summary_by_group(0, "left").unwrap().nll - 8.0).abs() < 1e-12);
+        // Tracks alone: none 2; boards ((4 + 8) / 2 + 16) / 2 = 11.
+        assert!((tally.summary_by_group(1, "track").unwrap().nll - 6.5).abs() < 1e-12);
+        assert!(tally.summary_by_group(1, "spiral").is_none());
+        assert!(tally.summary().unwrap().nll_stderr.is_nan());
     }
 
     #[test]

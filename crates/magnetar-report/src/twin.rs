@@ -21,6 +21,8 @@ pub struct Twin {
     parameters: TwinParameters,
     /// The recipe's scorer.
     recipe: Option<TwinScorer>,
+    /// What the receiver is assumed to know.
+    knowledge: String,
     /// The tables of the last scene's materials.
     last: Mutex<Option<(Key, TwinScorer)>>,
 }
@@ -38,7 +40,8 @@ impl Twin {
     /// # Errors
     /// If they cannot be read, which a test excludes.
     pub fn shipped() -> Result<Self, ReportError> {
-        Ok(Self { parameters: TwinFile::shipped()?.parameters, recipe: None, last: Mutex::new(None) })
+        let knowledge = "twin posterior; layout and materials known".to_owned();
+        Ok(Self { parameters: TwinFile::shipped()?.parameters, recipe: None, knowledge, last: Mutex::new(None) })
     }
 
     /// For rows of a recipe, with the shipped parameters: the same scorer that evaluates its splits.
@@ -49,17 +52,17 @@ impl Twin {
         let parameters = TwinFile::shipped()?.parameters;
         let model = TwinModel::from_recipe(recipe)?;
         let scorer = TwinScorer::new(model, parameters)?;
-        Ok(Self { parameters, recipe: Some(scorer), last: Mutex::new(None) })
+        let knowledge = match TwinModel::known_split(recipe) {
+            Some("train") | None => "twin posterior; materials known only as those of the training split".to_owned(),
+            Some(split) => format!("twin posterior; materials known as those of split {split}"),
+        };
+        Ok(Self { parameters, recipe: Some(scorer), knowledge, last: Mutex::new(None) })
     }
 
     /// What the receiver is assumed to know, in a few words.
     #[must_use]
-    pub fn knowledge(&self) -> &'static str {
-        if self.recipe.is_some() {
-            "twin posterior; materials known only as those of the training split"
-        } else {
-            "twin posterior; layout and materials known"
-        }
+    pub fn knowledge(&self) -> &str {
+        &self.knowledge
     }
 
     /// The recipe's scorer, if there is one.

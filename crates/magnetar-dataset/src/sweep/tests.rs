@@ -328,6 +328,24 @@ fn keys_that_differ_in_the_base_have_no_one_base_value() {
     assert_eq!(sweep.points[1].settings[0].number, Some(0.5));
 }
 
+/// On strong links without RF chain nearly all aliases are resolved; each would count as an error against the principal
+/// branch, which half of all directions lie off.
+#[test]
+fn a_resolved_alias_counts_as_right() {
+    let sets = ["rf_chain.enabled=false", "link.reference_snr_db=100", "sre.aoa_mode=wideband"].map(str::to_owned);
+    let recipe = std::sync::Arc::new(Recipe::load("paper", &sets).unwrap());
+    let (mut right, mut all) = (0, 0);
+    for record in rows(&recipe, 300) {
+        for arrival in record.arrivals.iter().filter(|arrival| arrival.valid) {
+            if let Some(path) = stats::matching_path(&recipe, &record, arrival) {
+                all += 1;
+                right += usize::from(stats::aoa_error(&recipe, arrival, path).abs().to_degrees() < 5.0);
+            }
+        }
+    }
+    assert!(10 * right > 7 * all, "{right} of {all}");
+}
+
 #[test]
 fn the_shipped_sweeps_load() {
     for name in shipped_names() {

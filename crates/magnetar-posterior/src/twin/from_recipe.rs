@@ -32,7 +32,7 @@ impl TwinModel {
             Ok::<_, PosteriorError>(Slab { eps_r, sigma, thickness })
         };
         let wall = recipe.surfaces.thickness_m;
-        let known = recipe.splits.get(KNOWN_SPLIT).or_else(|| recipe.splits.values().next());
+        let known = Self::known_split(recipe).and_then(|name| recipe.splits.get(name));
         let mut assignments = Vec::new();
         for a in known.iter().flat_map(|split| &split.materials) {
             assignments.push(RoomSlabs {
@@ -62,10 +62,17 @@ impl TwinModel {
         })
     }
 
+    /// The split whose material assignments the receiver knows: `train`, or a recipe's first split.
+    #[must_use]
+    pub fn known_split(recipe: &Recipe) -> Option<&str> {
+        let first = || recipe.splits.keys().next().map(String::as_str);
+        if recipe.splits.contains_key(KNOWN_SPLIT) { Some(KNOWN_SPLIT) } else { first() }
+    }
+
     /// Position of a room's materials among the known assignments of a recipe, if they are among them.
     #[must_use]
     pub fn assignment_index(recipe: &Recipe, materials: &magnetar_dataset::Materials) -> Option<usize> {
-        let known = recipe.splits.get(KNOWN_SPLIT).or_else(|| recipe.splits.values().next())?;
+        let known = recipe.splits.get(Self::known_split(recipe)?)?;
         known
             .materials
             .iter()

@@ -18,7 +18,7 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
     let charts: [Chart; 5] = [
         ("TX-RX range", "range / m", |c| &c.range_m, None),
         ("raw SNR, strongest arrival", "raw SNR / dB", |c| &c.raw_snr_db, None),
-        ("AoA error (principal branch)", "AoA error / deg", |c| &c.aoa_error_deg, None),
+        ("AoA error", "AoA error / deg", |c| &c.aoa_error_deg, None),
         ("arrivals found", "arrivals", |c| &c.found, Some(1.0)),
         ("true paths", "paths", |c| &c.paths, Some(1.0)),
     ];

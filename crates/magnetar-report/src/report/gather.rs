@@ -1,10 +1,7 @@
 //! What a report gathers of a split while its rows stream by.
 
-use std::f64::consts::TAU;
-
-use magnetar_dataset::stats::matching_path;
+use magnetar_dataset::stats::{aoa_error, matching_path};
 use magnetar_dataset::{Recipe, Record};
-use magnetar_scene::wrap;
 
 use crate::chart::Histogram;
 
@@ -25,7 +22,7 @@ pub struct Condition {
     pub range_m: Histogram,
     /// Raw SNR of the strongest arrival, dB.
     pub raw_snr_db: Histogram,
-    /// AoA of an arrival minus that of its true path (its alias on the principal branch), degrees.
+    /// AoA of an arrival minus that of its true path in the estimator's range, degrees.
     pub aoa_error_deg: Histogram,
     /// Arrivals found.
     pub found: Histogram,
@@ -120,10 +117,7 @@ impl SplitPicture {
         }
         for arrival in valid() {
             if let Some(path) = matching_path(recipe, record, arrival) {
-                let turns = recipe.band.carrier_hz * recipe.array.max_delay_difference_s();
-                let phase = wrap(TAU * turns * path.aoa_azimuth.sin() * path.aoa_elevation.cos());
-                let alias = (phase / (TAU * turns)).clamp(-1.0, 1.0).asin();
-                condition.aoa_error_deg.add((arrival.aoa - alias).to_degrees());
+                condition.aoa_error_deg.add(aoa_error(recipe, arrival, path).to_degrees());
             }
         }
     }

@@ -18,8 +18,7 @@ use crate::twin::Twin;
 /// How much of a dataset a report looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportOptions {
-    /// Rows read for the statistics of a split. Rows are independent draws with the board spread evenly, so the first
-    /// ones are a fair sample.
+    /// Rows read for the statistics of a split, a fair sample of all: see [`Dataset::sample`].
     pub rows: u64,
     /// Example rows of a split.
     pub examples: u64,
@@ -36,7 +35,7 @@ impl Default for ReportOptions {
 /// Rows a report will read, for a progress bar.
 #[must_use]
 pub fn report_rows(dataset: &Dataset, options: &ReportOptions) -> u64 {
-    dataset.manifest().splits.values().map(|split| split.present_rows().min(options.rows)).sum()
+    dataset.manifest().splits.keys().filter_map(|name| dataset.sample_rows(name, options.rows).ok()).sum()
 }
 
 /// The page about a dataset. `progress` is told of rows read.
@@ -50,8 +49,7 @@ pub fn report(dataset: &Dataset, options: &ReportOptions, progress: &dyn Fn(u64)
     let mut splits = Vec::new();
     for (name, manifest) in &dataset.manifest().splits {
         let mut picture = SplitPicture::new(name, manifest.present_rows(), manifest.rows, dataset.recipe());
-        let rows = usize::try_from(options.rows).unwrap_or(usize::MAX);
-        for record in dataset.records(name, Columns::WithoutCsi)?.take(rows) {
+        for record in dataset.sample(name, Columns::WithoutCsi, options.rows)? {
             picture.add(&record?, dataset.recipe());
             progress(1);
         }

@@ -30,7 +30,11 @@ pub(super) fn page(dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)], op
     for (split, examples) in splits.iter().filter(|(split, _)| split.present > 0) {
         let _ = write!(body, "<section class=\"wide\"><h2>Split {}</h2>", escape(&split.name));
         if split.read < split.present {
-            let note = "The charts show the first {} of {} rows; rows are independent draws.";
+            let note = if dataset.manifest().stand_in.is_some() {
+                "The charts show {} of {} rows, spread evenly over the protocol."
+            } else {
+                "The charts show the first {} of {} rows; rows are independent draws."
+            };
             let note = note.replacen("{}", &count(split.read), 1).replacen("{}", &count(split.present), 1);
             let _ = write!(body, "<p class=\"caption\">{note}</p>");
         }
@@ -58,6 +62,7 @@ fn facts(body: &mut String, dataset: &Dataset, rows: u64) {
     let manifest = dataset.manifest();
     let bytes: u64 = manifest.splits.values().flat_map(|s| &s.shards).map(|s| s.bytes).sum();
     let facts = [
+        ("what it is", manifest.stand_in.clone().unwrap_or_else(|| "simulated corpus".into())),
         ("rows", count(rows)),
         ("size", format!("{} MB in {} shards", number(bytes as f64 / 1e6, 1), shards(dataset))),
         ("seed", manifest.seed.to_string()),

@@ -107,7 +107,10 @@ fn effects(body: &mut String, table: &SweepTable) {
     let Some(first) = table.results.first() else { return };
     let others = match table.manifest.sweep.design {
         Design::OneAtATime => "the other keys as in the base recipe",
-        _ => "averaged over the other axes",
+        Design::Grid => "averaged over the other axes",
+        Design::LatinHypercube | Design::Sobol => {
+            "each mark the mean over a bin of points; the other axes differ between bins, which the bars do not include"
+        }
     };
     for (i, axis) in table.manifest.sweep.axes.iter().enumerate() {
         let _ = write!(

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset};
-use magnetar_posterior::{Summary, Tally, evaluate};
+use magnetar_posterior::{REPLAY_LEVELS, Summary, Tally, evaluate};
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
@@ -16,19 +16,20 @@ use crate::progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Averages weigh no-board and board rows equally, and within each every material assignment equally. Of replays, board
-placements weigh equally as well, protocols within each placement, and RX sites within each protocol.
+placements weigh equally as well, protocols within each placement, and RX sites within each protocol, as in the paper.
+Standard errors treat the rows of such a group as independent.
 
 Examples:
   magnetar evaluate data
   magnetar evaluate data --split test --limit 2000 --json
-  magnetar evaluate replay --split full-rotation,track")]
+  magnetar evaluate replay                          all protocols of a replay together")]
 pub struct Args {
     /// The dataset's folder.
     dataset: PathBuf,
-    /// The splits to score together; may be given many times or as a list.
-    #[arg(long, default_value = "test", value_delimiter = ',', value_name = "NAME")]
+    /// The splits to score together; may be given many times or as a list. Test if left out; of a replay all.
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
     split: Vec<String>,
-    /// Score only the first N rows of each.
+    /// Score at most N rows of each: the first; of a replay rows spread over its protocol.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// What scores the candidates: the CPU, the GPU, or the GPU if there is one.
@@ -46,11 +47,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = Dataset::open(&args.dataset)?;
     let scorer = args.scorer.scorer(&dataset)?;
     let backend = args.backend.scoring()?;
+    let manifest = dataset.manifest();
+    let splits = match (args.split.is_empty(), &manifest.stand_in) {
+        (false, _) => args.split.clone(),
+        (true, Some(_)) => manifest.splits.keys().cloned().collect(),
+        (true, None) => vec!["test".to_owned()],
+    };
+    let limit = args.limit.unwrap_or(u64::MAX);
     let (mut rows, mut records) = (0, Vec::new());
-    for split in &args.split {
-        let of_split = dataset.split(split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
-        rows += of_split;
-        records.push(dataset.records(split, Columns::WithoutCsi)?.take(usize::try_from(of_split)?));
+    for split in &splits {
+        rows += dataset.sample_rows(split, limit)?;
+        records.push(dataset.sample(split, Columns::WithoutCsi, limit)?);
     }
     let bar = progress::bar(rows, "rows");
     let evaluation = evaluate(records.into_iter().flatten(), &scorer, &*backend, args.scorer.size(), &|n| bar.inc(n))?;
@@ -58,17 +65,29 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let scorers = [("twin", &evaluation.twin), ("uniform", &evaluation.uniform)];
     if args.json {
         let mut out = serde_json::Map::new();
-        out.insert("split".into(), json!(args.split.join(",")));
+        out.insert("split".into(), json!(splits.join(",")));
+        out.insert("stand_in".into(), json!(manifest.stand_in));
+        out.insert("balanced_over".into(), json!(balanced_over(manifest.stand_in.is_some())));
         for (name, tally) in scorers {
             out.insert(name.into(), to_json(tally)?);
         }
         println!("{}", serde_json::to_string_pretty(&out)?);
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(stand_in) = &manifest.stand_in {
+        println!("{stand_in}.");
+    }
+    println!("balanced over {}", balanced_over(manifest.stand_in.is_some()).join(", then "));
     for (name, tally) in scorers {
         print(name, tally).context("no row to score")?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What averages weigh equally, outermost first.
+fn balanced_over(replay: bool) -> &'static [&'static str] {
+    let all = &["board condition", "material assignment", "board placement", "protocol", "RX site"];
+    if replay { all } else { &all[..2] }
 }
 
 fn to_json(tally: &Tally) -> anyhow::Result<Value> {
@@ -76,13 +95,31 @@ fn to_json(tally: &Tally) -> anyhow::Result<Value> {
     for (key, board) in [("no_board", false), ("board", true)] {
         all[key] = serde_json::to_value(tally.summary_by_board(board))?;
     }
+    for (name, level) in REPLAY_LEVELS {
+        let groups = tally.groups(level);
+        if !groups.is_empty() {
+            let of =
+                |group: &&str| Ok(((*group).to_owned(), serde_json::to_value(tally.summary_by_group(level, group))?));
+            let found: serde_json::Map<String, Value> = groups.iter().map(of).collect::<anyhow::Result<_>>()?;
+            all[name] = Value::Object(found);
+        }
+    }
     Ok(all)
+}
+
+/// A mean and its standard error, if there is one.
+fn with_error(mean: f64, stderr: f64, decimals: usize) -> String {
+    if stderr.is_finite() {
+        format!("{mean:.decimals$} +- {stderr:.decimals$}")
+    } else {
+        format!("{mean:.decimals$} +- n/a")
+    }
 }
 
 fn print(name: &str, tally: &Tally) -> Option<()> {
     println!("{name}");
     println!(
-        "  {:<10}{:>7}{:>18}{:>9}{:>8}{:>15}{:>15}{:>13}{:>13}{:>10}{:>10}",
+        "  {:<14}{:>7}{:>18}{:>9}{:>8}{:>17}{:>15}{:>13}{:>13}{:>10}{:>10}",
         "",
         "rows",
         "NLL, nat",
@@ -95,30 +132,25 @@ fn print(name: &str, tally: &Tally) -> Option<()> {
         "cone m.",
         "cone h."
     );
-    let conditions = [
+    let mut conditions = vec![
         ("balanced", tally.summary()),
         ("no board", tally.summary_by_board(false)),
         ("board", tally.summary_by_board(true)),
     ];
+    for (_, level) in REPLAY_LEVELS {
+        let groups = tally.groups(level).into_iter().filter(|group| *group != "none");
+        conditions.extend(groups.map(|group| (group, tally.summary_by_group(level, group))));
+    }
     for (condition, summary) in conditions {
         if let Some(s) = summary {
+            let nll = with_error(s.nll, s.nll_stderr, 3);
+            let (xy, yaw) =
+                (with_error(s.map_xy_m, s.map_xy_m_stderr, 3), with_error(s.map_yaw_deg, s.map_yaw_deg_stderr, 1));
+            let hit = with_error(s.joint_hit_percent, s.joint_hit_percent_stderr, 1);
+            let p1m = with_error(s.p1m_percent, s.p1m_percent_stderr, 1);
             println!(
-                "  {condition:<10}{:>7}{:>10.3} +-{:>5.3}{:>9.2}{:>8.2}{:>8.3} +-{:>4.3}{:>8.1} +-{:>4.1}{:>6.1} +-{:>4.1}{:>6.1} +-{:>4.1}{:>10.1}{:>10.1}",
-                s.samples,
-                s.nll,
-                s.nll_stderr,
-                s.hpd_gap_pp,
-                s.v40_percent,
-                s.map_xy_m,
-                s.map_xy_m_stderr,
-                s.map_yaw_deg,
-                s.map_yaw_deg_stderr,
-                s.joint_hit_percent,
-                s.joint_hit_percent_stderr,
-                s.p1m_percent,
-                s.p1m_percent_stderr,
-                s.cone_mass_auc_percent,
-                s.cone_hit_auc_percent
+                "  {condition:<14}{:>7}{nll:>18}{:>9.2}{:>8.2}{xy:>17}{yaw:>15}{hit:>13}{p1m:>13}{:>10.1}{:>10.1}",
+                s.samples, s.hpd_gap_pp, s.v40_percent, s.cone_mass_auc_percent, s.cone_hit_auc_percent
             );
         }
     }

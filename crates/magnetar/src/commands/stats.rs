@@ -39,6 +39,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&summaries).context("the statistics cannot be written as JSON")?);
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(stand_in) = &dataset.manifest().stand_in {
+        println!("{stand_in}.");
+    }
     for split in &summaries {
         for (condition, summary) in [("no board", &split.no_board), ("board", &split.board)] {
             if summary.rows > 0 {

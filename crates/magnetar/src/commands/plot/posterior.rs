@@ -103,10 +103,9 @@ pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let dataset = Dataset::open(&args.dataset)?;
     let twin = Twin::of_recipe(dataset.recipe())?;
-    let total = dataset.split(&args.split)?.present_rows().min(args.rows);
+    let total = dataset.sample_rows(&args.split, args.rows)?;
     let bar = ProgressBar::new(total).with_style(ProgressStyle::default_bar());
-    let rows = usize::try_from(args.rows).unwrap_or(usize::MAX);
-    let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(rows);
+    let records = dataset.sample(&args.split, Columns::WithoutCsi, args.rows)?;
     let evaluation = evaluate(records, scorer(&twin)?, &CpuScoring, SupportSize::EVALUATION, &|n| bar.inc(n))?;
     bar.finish_and_clear();
     let (Some(found), Some(uniform)) = (evaluation.twin.summary(), evaluation.uniform.summary()) else {
@@ -114,9 +113,13 @@ pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
     };
     let curves = [curve("twin", &found, true), curve("uniform (mass only)", &uniform, false)];
     let caption = format!(
-        "Simulated: {} rows of {}, balanced over board condition and materials; {}.",
+        "Simulated: {} rows of {}, balanced over {}; {}.",
         found.samples,
         args.split,
+        match dataset.manifest().stand_in {
+            Some(_) => "board condition, placements and RX sites",
+            None => "board condition and materials",
+        },
         twin.knowledge()
     );
     args.output.write(&cone_figure(&curves, &caption, args.output.theme()))
