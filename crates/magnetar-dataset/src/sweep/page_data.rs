@@ -1,6 +1,9 @@
 //! Main effects: a metric against one axis, averaged over all others.
 
+use super::measure::{mean_and_stderr, set_means};
+use super::point::PointResult;
 use super::table::SweepTable;
+use super::{Design, Setting};
 
 /// Bins of a continuous axis.
 const BINS: usize = 8;
@@ -17,6 +20,9 @@ pub struct Effect {
     /// Standard error of the mean: the mean of the points' own. Points share their rows, so their errors go together and
     /// do not average out.
     pub stderr: Option<f64>,
+    /// Standard error of the difference from the mean over all values of the axis, taken row by row; `None` where the
+    /// metric has no value of its own for each row.
+    pub paired_stderr: Option<f64>,
     /// Points averaged.
     pub points: usize,
 }
@@ -24,10 +30,9 @@ pub struct Effect {
 /// The effect of axis number `axis` on a metric, in the order of its values. For a one-at-a-time sweep only the base point
 /// and the points that change the axis count.
 #[must_use]
-#[allow(clippy::cast_precision_loss, reason = "at most MAX_POINTS points")]
 pub fn main_effects(table: &SweepTable, axis: usize, metric: &str) -> Vec<Effect> {
-    let alone = table.manifest.sweep.design == super::Design::OneAtATime;
-    let mut points: Vec<(&super::Setting, f64, Option<f64>)> = Vec::new();
+    let alone = table.manifest.sweep.design == Design::OneAtATime;
+    let mut members: Vec<Member<'_>> = Vec::new();
     for (point, result) in table.manifest.points.iter().zip(&table.results) {
         let others_changed = point.settings.iter().enumerate().any(|(i, setting)| i != axis && !setting.base);
         if alone && others_changed {
@@ -35,39 +40,81 @@ pub fn main_effects(table: &SweepTable, axis: usize, metric: &str) -> Vec<Effect
         }
         let Some(setting) = point.settings.get(axis) else { continue };
         if let Some((metric, value)) = result.metric(metric).and_then(|m| Some((m, m.value?))) {
-            points.push((setting, value, metric.stderr));
+            members.push(Member { setting, value, stderr: metric.stderr, result });
         }
     }
-    let numeric = points.iter().all(|(setting, ..)| setting.number.is_some());
+    let numeric = members.iter().all(|member| member.setting.number.is_some());
     if numeric {
-        points.sort_by(|a, b| a.0.number.unwrap_or(0.0).total_cmp(&b.0.number.unwrap_or(0.0)));
+        members.sort_by(|a, b| a.setting.number.unwrap_or(0.0).total_cmp(&b.setting.number.unwrap_or(0.0)));
     }
-    let mut groups: Vec<Vec<(&super::Setting, f64, Option<f64>)>> = Vec::new();
-    for point in &points {
-        let same = |group: &&mut Vec<(&super::Setting, f64, Option<f64>)>| {
-            group[0].0.number == point.0.number && group[0].0.label == point.0.label
+    let mut groups: Vec<Vec<Member<'_>>> = Vec::new();
+    for member in &members {
+        let same = |group: &&mut Vec<Member<'_>>| {
+            let first = group[0].setting;
+            first.number == member.setting.number && first.label == member.setting.label
         };
         match groups.iter_mut().find(same) {
-            Some(group) => group.push(*point),
-            None => groups.push(vec![*point]),
+            Some(group) => group.push(*member),
+            None => groups.push(vec![*member]),
         }
     }
     // A continuous axis has a value of its own at every point: bins of equally many points instead.
-    if numeric && groups.len() == points.len() && points.len() > 2 * BINS {
-        groups = points.chunks(points.len().div_ceil(BINS)).map(<[_]>::to_vec).collect();
+    if numeric && groups.len() == members.len() && members.len() > 2 * BINS {
+        groups = members.chunks(members.len().div_ceil(BINS)).map(<[_]>::to_vec).collect();
     }
-    groups.into_iter().map(|group| effect(&group, numeric)).collect()
+    let views = table.manifest.base.split(&table.manifest.sweep.split).map_or(1, |split| split.views as usize);
+    let paired = paired_stderrs(&groups, metric, views);
+    let effect = |(i, group): (usize, &Vec<Member<'_>>)| Effect {
+        paired_stderr: paired.as_ref().and_then(|all| all[i]),
+        ..effect(group, numeric)
+    };
+    groups.iter().enumerate().map(effect).collect()
+}
+
+/// A point's place on an axis and its value of a metric.
+#[derive(Clone, Copy)]
+struct Member<'a> {
+    setting: &'a Setting,
+    value: f64,
+    stderr: Option<f64>,
+    result: &'a PointResult,
+}
+
+/// For each group, the standard error of its mean minus the mean of all groups, from the rows' own values.
+#[allow(clippy::cast_precision_loss, reason = "at most MAX_POINTS points")]
+fn paired_stderrs(groups: &[Vec<Member<'_>>], metric: &str, views: usize) -> Option<Vec<Option<f64>>> {
+    let mut by_group = Vec::with_capacity(groups.len());
+    for group in groups {
+        let mut mean = vec![0.0; group.first()?.result.by_row.get(metric)?.len()];
+        for member in group {
+            let values = member.result.by_row.get(metric).filter(|values| values.len() == mean.len())?;
+            mean.iter_mut().zip(values).for_each(|(mean, value)| *mean += value / group.len() as f64);
+        }
+        by_group.push(mean);
+    }
+    let rows = by_group.first()?.len();
+    if by_group.iter().any(|mean| mean.len() != rows) {
+        return None;
+    }
+    let all: Vec<f64> =
+        (0..rows).map(|row| by_group.iter().map(|mean| mean[row]).sum::<f64>() / by_group.len() as f64).collect();
+    let stderr = |mean: &Vec<f64>| {
+        let differences: Vec<f64> = mean.iter().zip(&all).map(|(a, b)| a - b).collect();
+        mean_and_stderr(&set_means(&differences, views)).1
+    };
+    Some(by_group.iter().map(stderr).collect())
 }
 
 #[allow(clippy::cast_precision_loss, reason = "at most MAX_POINTS points")]
-fn effect(group: &[(&super::Setting, f64, Option<f64>)], numeric: bool) -> Effect {
+fn effect(group: &[Member<'_>], numeric: bool) -> Effect {
     let n = group.len() as f64;
-    let stderr: Option<f64> = group.iter().map(|(.., stderr)| *stderr).sum();
+    let stderr: Option<f64> = group.iter().map(|member| member.stderr).sum();
     Effect {
-        label: group[0].0.label.clone(),
-        number: numeric.then(|| group.iter().filter_map(|(setting, ..)| setting.number).sum::<f64>() / n),
-        mean: group.iter().map(|(_, value, _)| value).sum::<f64>() / n,
+        label: group[0].setting.label.clone(),
+        number: numeric.then(|| group.iter().filter_map(|member| member.setting.number).sum::<f64>() / n),
+        mean: group.iter().map(|member| member.value).sum::<f64>() / n,
         stderr: stderr.map(|sum| sum / n),
+        paired_stderr: None,
         points: group.len(),
     }
 }
@@ -75,13 +122,31 @@ fn effect(group: &[(&super::Setting, f64, Option<f64>)], numeric: bool) -> Effec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recipe::Recipe;
 
     #[test]
-    fn points_that_share_their_rows_are_known_no_better_than_one_of_them() {
-        let setting = super::super::Setting { label: "1".into(), number: Some(1.0), base: false };
-        let group = [(&setting, 3.0, Some(0.5)), (&setting, 5.0, Some(0.5))];
+    fn points_that_share_their_rows_are_known_no_better_than_one_of_them_but_their_difference_is() {
+        let setting = Setting { label: "1".into(), number: Some(1.0), base: false };
+        let result = |by_row: [f64; 3]| PointResult {
+            hash: String::new(),
+            rows: 3,
+            metrics: Vec::new(),
+            by_row: [("x".to_owned(), by_row.to_vec())].into(),
+            recipe: Recipe::paper(),
+        };
+        let results = [result([0.0, 3.0, 6.0]), result([2.0, 5.0, 8.0]), result([1.0, 4.0, 9.0])];
+        let member = |i: usize, value: f64| Member { setting: &setting, value, stderr: Some(0.5), result: &results[i] };
+        let group = [member(0, 3.0), member(1, 5.0)];
         let found = effect(&group, true);
         assert_eq!((found.number, found.mean, found.stderr, found.points), (Some(1.0), 4.0, Some(0.5), 2));
-        assert_eq!(effect(&[(&setting, 3.0, None)], true).stderr, None);
+        assert_eq!(effect(&[Member { stderr: None, ..member(0, 3.0) }], true).stderr, None);
+        // Rows that all move alike: the difference is known exactly, however the rows spread.
+        let alike = paired_stderrs(&[vec![member(0, 3.0)], vec![member(1, 5.0)]], "x", 1).unwrap();
+        assert_eq!(alike, [Some(0.0), Some(0.0)]);
+        // Differences from the mean of both: half of 1, 1, 3 either way.
+        let unlike = paired_stderrs(&[vec![member(0, 3.0)], vec![member(2, 5.0)]], "x", 1).unwrap();
+        let expected = (4.0_f64 / 3.0 / 3.0).sqrt() / 2.0;
+        assert!(unlike.iter().all(|stderr| (stderr.unwrap() - expected).abs() < 1e-12), "{unlike:?}");
+        assert!(paired_stderrs(&[vec![member(0, 3.0)]], "y", 1).is_none());
     }
 }

@@ -83,7 +83,7 @@ impl SweepTable {
         let mut results = Vec::with_capacity(hashes.len());
         let mut points = Vec::with_capacity(hashes.len());
         for (point, hash) in sweep.points.iter().zip(hashes) {
-            results.push(needed(read_result(out, hash)?, sweep.definition.design));
+            results.push(needed(read_result(out, hash)?, &sweep.definition, hashes.len()));
             let path = result_path(out, hash);
             let (_, sha256) = digest(&path).map_err(Error::io(&path))?;
             points.push(ListedPoint { settings: point.settings.clone(), hash: hash.clone(), sha256 });
@@ -111,14 +111,18 @@ impl SweepTable {
         let manifest = SweepManifest::read(folder)?;
         let results =
             manifest.points.iter().map(|point| read_result(folder, &point.hash)).collect::<Result<Vec<_>, _>>()?;
-        let results = results.into_iter().map(|result| needed(result, manifest.sweep.design)).collect();
+        let results =
+            results.into_iter().map(|result| needed(result, &manifest.sweep, manifest.points.len())).collect();
         Ok(Self { manifest, results })
     }
 }
 
-/// Rows' own values are kept in memory only where differences are taken.
-fn needed(mut result: PointResult, design: Design) -> PointResult {
-    if design != Design::OneAtATime {
+/// Rows' own values of all points are kept in memory for differences: all that a one-at-a-time sweep has, else up to so many.
+const MAX_VALUES: u64 = 1 << 22;
+
+fn needed(mut result: PointResult, sweep: &Definition, points: usize) -> PointResult {
+    let values = (points as u64).saturating_mul(result.by_row.values().map(|values| values.len() as u64).sum());
+    if sweep.design != Design::OneAtATime && values > MAX_VALUES {
         result.by_row.clear();
     }
     result

@@ -16,7 +16,8 @@ const CHARACTER: f64 = 6.0;
 /// Longest label under a chart, characters.
 const LABEL: usize = 16;
 
-/// The main effect of one axis on one metric, with one standard error either way.
+/// The main effect of one axis on one metric: a thin bar is one standard error of the value either way, a thick one that of its
+/// difference from the mean of all values, where rows have values of their own.
 #[must_use]
 pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: Theme) -> String {
     let Some(about) = table.manifest.sweep.axes.get(axis) else { return String::new() };
@@ -57,9 +58,13 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
     } else {
         words(&mut canvas, &frame, &effects);
     }
-    for ([x, y], stderr) in &points {
-        let stroke = Stroke::new(Ink::Rx, 1.6);
-        canvas.line(frame.at([*x, y - stderr]), frame.at([*x, y + stderr]), stroke);
+    for (([x, y], stderr), effect) in points.iter().zip(&effects) {
+        let mut bar =
+            |reach: f64, stroke: Stroke| canvas.line(frame.at([*x, y - reach]), frame.at([*x, y + reach]), stroke);
+        bar(*stderr, Stroke::new(Ink::Muted, 1.0));
+        if let Some(paired) = effect.paired_stderr {
+            bar(paired, Stroke::new(Ink::Rx, 3.0));
+        }
         canvas.circle(frame.at([*x, *y]), 3.2, Ink::Rx, Stroke::new(Ink::Background, 1.0));
     }
     canvas.finish()

@@ -63,8 +63,9 @@ fn facts(body: &mut String, table: &SweepTable) {
     }
     body.push_str(
         "</dl><p class=\"caption\">Simulated. All points share their random numbers: row i has the same draws at every point, so that \
-         differences are due to the axes alone. Bars and ± are one standard error over rows; because rows are shared, \
-         differences between points are known better than these say.</p></section>\n",
+         differences are due to the axes alone. ± and thin bars are one standard error of a value by itself. Thick \
+         bars, where rows have values of their own, are one standard error of its difference from the mean of all values of the \
+         axis, row by row: compare values by them.</p></section>\n",
     );
 }
 
