@@ -12,6 +12,7 @@ use super::design::{self, Design, MAX_POINTS};
 use super::measure::Measures;
 use super::point::Point;
 use super::shipped::SHIPPED;
+use crate::draw::Drawer;
 use crate::error::Error;
 use crate::generator::Generator;
 use crate::recipe::{Recipe, RecipeError};
@@ -149,13 +150,11 @@ impl Sweep {
                     self.definition.split
                 )));
             }
-            let generator = Generator::new(&point.recipe, self.definition.seed, &self.definition.split)
-                .map_err(|e| fail(e.to_string()))?;
-            let mut rows = generator.rows();
-            let mut record = rows.blank();
-            (0..probed.min(self.definition.rows))
-                .try_for_each(|index| rows.draw(index, &mut record))
-                .map_err(|e| fail(e.to_string()))
+            let (seed, name) = (self.definition.seed, &self.definition.split);
+            Generator::new(&point.recipe, seed, name).map_err(|e| fail(e.to_string()))?;
+            let drawer = Drawer::new(&point.recipe, seed, name)?;
+            let sets = probed.min(self.definition.rows).div_ceil(u64::from(split.views));
+            (0..sets).try_for_each(|set| drawer.layout(set).map(drop)).map_err(|e| fail(e.to_string()))
         })
     }
 }
