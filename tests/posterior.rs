@@ -94,6 +94,8 @@ fn the_posterior_commands_agree_on_one_dataset() {
     assert!(cli::fail(&["fit", &d, "--split", "test", "--out", toml]).contains("held out"));
     assert!(cli::fail(&["evaluate", &d, "--rows", "0"]).contains("support"));
     assert!(cli::fail(&["posterior", &d, "--index", "999999"]).contains("999999"));
+    let err = cli::fail(&["posterior", &d, "--index", "-1"]);
+    assert!(err.contains("'-1'") && err.contains("--index") && err.contains("0 or larger"), "{err}");
 }
 
 #[test]

@@ -65,9 +65,47 @@ fn the_carrier_can_be_chosen_where_the_materials_allow() {
 }
 
 #[test]
+fn without_a_height_devices_are_where_the_scene_says() {
+    let short = trace_json(&["lab", "--tx", "0.98,2.28", "--rx", "1,-1,,90"]);
+    let long = trace_json(&["lab", "--tx", "0.98,2.28,1.08,0", "--rx", "1,-1,1.08,90"]);
+    assert_eq!(short, long);
+}
+
+#[test]
+fn materials_of_the_user_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let [scene, materials] = ["room.toml", "materials.toml"].map(|name| folder.path().join(name));
+    let text = cli::succeed(&["scene", "show", "lab", "--toml"]);
+    assert!(text.contains("\"marble\""), "{text}");
+    std::fs::write(&scene, text.replace("\"marble\"", "\"my_floor\"")).unwrap();
+    std::fs::write(&materials, "[material.my_floor]\neps_r = 1.0\nsigma = 0.0\n").unwrap();
+    let [scene, materials] = [&scene, &materials].map(|path| path.to_str().unwrap());
+    let link = ["--tx", "0,0,1", "--rx", "3,0,1"];
+    assert!(cli::fail(&[&["trace", scene], &link[..]].concat()).contains("my_floor"));
+    let floor = |scene: &str, more: &[&str]| {
+        let report = trace_json(&[&[scene], &link[..], more].concat());
+        let path = report["paths"].as_array().unwrap().iter().find(|path| path["surface"] == "floor").cloned();
+        path.map_or(0.0, |path| {
+            path["coefficient"][0].as_f64().unwrap().hypot(path["coefficient"][1].as_f64().unwrap())
+        })
+    };
+    // What is as empty as air reflects nothing.
+    assert!(floor("lab", &[]) > 1e-5);
+    assert!(floor(scene, &["--materials", materials]) < 1e-12);
+    let npy = folder.path().join("mine.npy");
+    let plan = folder.path().join("mine.svg");
+    let [npy, plan] = [&npy, &plan].map(|path| path.to_str().unwrap());
+    let more = ["--materials", materials];
+    cli::succeed(&[&["observe", scene, "--out", npy], &link[..], &more].concat());
+    cli::succeed(&[&["plot", "room", scene, "-o", plan], &link[..], &more].concat());
+    let page = folder.path().join("mine.html");
+    cli::succeed(&[&["view", scene, "--export", page.to_str().unwrap()], &link[..], &more].concat());
+}
+
+#[test]
 fn mistakes_are_told() {
     for (tx, reason) in [
-        ("1,2", "expected X,Y,Z"),
+        ("1", "expected X,Y"),
         ("1,2,nan", "out of range"),
         ("1,2,x", "not a number"),
         ("99,0,1", "not inside the room"),

@@ -2,34 +2,53 @@
 
 use std::str::FromStr;
 
-use magnetar_scene::{MAX_COORDINATE, Pose};
+use magnetar_scene::{MAX_COORDINATE, Pose, Scene};
 
-/// A pose given as `X,Y,Z[,YAW_DEG]`: metres in the global frame, heading in degrees counter-clockwise from +x (0 if
-/// left out).
+/// A pose given as `X,Y[,Z[,YAW_DEG]]`: metres in the global frame, heading in degrees counter-clockwise from +x (0 if
+/// left out). Without Z, or with an empty one, the device is at its scene's device height.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PoseArg(pub Pose);
+pub struct PoseArg {
+    x: f64,
+    y: f64,
+    z: Option<f64>,
+    heading: f64,
+}
+
+impl PoseArg {
+    /// The pose in a scene.
+    pub fn in_scene(&self, scene: &Scene) -> Pose {
+        Pose::new(self.x, self.y, self.z.unwrap_or(scene.device_height), self.heading)
+    }
+}
 
 impl FromStr for PoseArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const EXPECTED: &str = "expected X,Y,Z or X,Y,Z,YAW_DEG, for example 0.98,2.28,1.08,-90";
+        const EXPECTED: &str = "expected X,Y[,Z[,YAW_DEG]], for example 0.98,2.28 or 0.98,2.28,1.08,-90";
         let parts: Vec<&str> = text.split(',').collect();
-        if !(3..=4).contains(&parts.len()) {
+        if !(2..=4).contains(&parts.len()) {
             return Err(format!("{} numbers; {EXPECTED}", parts.len()));
         }
-        let mut values = [0.0; 4];
+        let mut values = [None; 4];
         for ((value, part), name) in values.iter_mut().zip(&parts).zip(["X", "Y", "Z", "YAW_DEG"]) {
             *value = match part.trim().parse() {
                 // Degrees have the same generous bound as metres.
-                Ok(number) if f64::abs(number) <= MAX_COORDINATE => number,
+                Ok(number) if f64::abs(number) <= MAX_COORDINATE => Some(number),
                 Ok(number) => return Err(format!("{name} is {number}, out of range; {EXPECTED}")),
+                Err(_) if name == "Z" && part.trim().is_empty() => None,
                 Err(_) => return Err(format!("{name} is `{}`, not a number; {EXPECTED}", part.escape_debug())),
             };
         }
         let [x, y, z, yaw_deg] = values;
-        Ok(Self(Pose::new(x, y, z, yaw_deg.to_radians())))
+        let or_zero = |value: Option<f64>| value.unwrap_or(0.0);
+        Ok(Self { x: or_zero(x), y: or_zero(y), z, heading: or_zero(yaw_deg).to_radians() })
     }
+}
+
+/// The number of a row or a set.
+pub fn parse_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected a whole number, 0 or larger; the first is 0".to_owned())
 }
 
 /// A carrier frequency in GHz, 0.001 to 1000.
@@ -46,21 +65,43 @@ mod tests {
 
     #[test]
     fn poses_with_and_without_a_heading() {
-        let PoseArg(pose) = "1,-2.5,1.08".parse().unwrap();
-        assert_eq!(pose, Pose::new(1.0, -2.5, 1.08, 0.0));
-        let PoseArg(pose) = " 1, -2.5, 1e0, 270".parse().unwrap();
-        assert!((pose.heading + std::f64::consts::FRAC_PI_2).abs() < 1e-12);
+        let lab = Scene::load("lab").unwrap();
+        let pose = |text: &str| text.parse::<PoseArg>().unwrap().in_scene(&lab);
+        assert_eq!(pose("1,-2.5,1.3"), Pose::new(1.0, -2.5, 1.3, 0.0));
+        assert!((pose(" 1, -2.5, 1e0, 270").heading + std::f64::consts::FRAC_PI_2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_pose_without_z_is_at_the_scenes_device_height() {
+        let mut scene = Scene::load("lab").unwrap();
+        scene.device_height = 1.4;
+        let pose = |text: &str| text.parse::<PoseArg>().unwrap().in_scene(&scene);
+        assert_eq!(pose("1,-2.5"), Pose::new(1.0, -2.5, 1.4, 0.0));
+        assert_eq!(pose("1,-2.5,"), pose("1,-2.5"));
+        assert_eq!(pose("1,-2.5,,90"), pose("1,-2.5,1.4,90"));
     }
 
     #[test]
     fn what_is_not_a_pose_is_told() {
-        for (text, reason) in
-            [("", "1 numbers"), ("1,2", "2 numbers"), ("1,2,3,4,5", "5 numbers"), ("1,x,3", "Y is `x`")]
-        {
+        for (text, reason) in [
+            ("", "1 numbers"),
+            (",2", "X is ``"),
+            ("1,2,,", "YAW_DEG is ``"),
+            ("1,2,3,4,5", "5 numbers"),
+            ("1,x,3", "Y is `x`"),
+        ] {
             assert!(text.parse::<PoseArg>().unwrap_err().contains(reason));
         }
         for text in ["1,2,nan", "1,2,inf", "1e300,2,3", "1,2,3,-inf"] {
             assert!(text.parse::<PoseArg>().unwrap_err().contains("out of range"), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_are_counted_from_zero() {
+        assert_eq!(parse_number("0"), Ok(0));
+        for text in ["-1", "1.5", "", "first"] {
+            assert!(parse_number(text).unwrap_err().contains("0 or larger"), "{text}");
         }
     }
 

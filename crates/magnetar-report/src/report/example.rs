@@ -28,15 +28,7 @@ pub(super) fn example(
     let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
     let observation = row_observation(record);
     let found = row_arrivals(record);
-    let shown = Shown {
-        scene: &scene,
-        tx: &record.tx,
-        rx: &record.rx,
-        paths: &paths,
-        observation: observation.as_ref(),
-        timing_offset_s: record.rf_chain.timing_offset_s,
-        found: &found,
-    };
+    let shown = Shown::row(record, &scene, &paths, observation.as_ref(), &found);
     let m = &record.materials;
     let mut out = format!(
         "<div class=\"row\"><h3>Row {} of {}: {}, {}</h3><p class=\"caption\">walls {}, ceiling {}, floor {}; TX-power offset {} dB; {} paths, {} arrivals found. Simulated.</p><div class=\"charts\">",

@@ -70,10 +70,7 @@ impl App {
     /// # Errors
     /// If the link cannot be computed.
     pub fn export(&self) -> Result<String, ReportError> {
-        let (state, result) = match &self.rows {
-            Some(rows) => self.row(&rows.first()?)?,
-            None => (self.start.clone(), self.link(&self.start)?),
-        };
+        let (state, result) = self.first()?;
         Ok(self.page(Mode::Export, &state, &result))
     }
 
@@ -118,11 +115,16 @@ impl App {
         })
     }
 
+    /// What is shown first.
+    fn first(&self) -> Result<(LinkState, LinkResult), ReportError> {
+        match &self.rows {
+            Some(rows) => self.row(&rows.first()?),
+            None => Ok((self.start.clone(), self.link(&self.start)?)),
+        }
+    }
+
     fn first_page(&self) -> Result<Response, ReportError> {
-        let (state, result) = match &self.rows {
-            Some(rows) => self.row(&rows.first()?)?,
-            None => (self.start.clone(), self.link(&self.start)?),
-        };
+        let (state, result) = self.first()?;
         Ok(html_response(self.page(Mode::Live(&self.nonce), &state, &result)))
     }
 
@@ -164,15 +166,8 @@ impl App {
         let settings = simulator.settings().clone();
         drop(simulator);
         let observation = row_observation(&record);
-        let shown = Shown {
-            scene: &scene,
-            tx: &record.tx,
-            rx: &record.rx,
-            paths: &paths,
-            observation: observation.as_ref(),
-            timing_offset_s: record.rf_chain.timing_offset_s,
-            found: &row_arrivals(&record),
-        };
+        let found = row_arrivals(&record);
+        let shown = Shown::row(&record, &scene, &paths, observation.as_ref(), &found);
         let mut result = picture(&shown, &state, &settings, &self.twin)?;
         result.caption = format!(
             "Simulated: row {} of {}, {}, TX-power offset {} dB.",

@@ -1,5 +1,6 @@
 //! From a link, simulated or stored, to everything the page shows of it.
 
+use magnetar_dataset::Record;
 use magnetar_scene::{BoxShape, Pose, Scene};
 use magnetar_signal::Observation;
 
@@ -37,6 +38,20 @@ pub(crate) struct Shown<'a> {
     pub timing_offset_s: f64,
     /// The arrivals, strongest first.
     pub found: &'a [Found],
+}
+
+impl<'a> Shown<'a> {
+    /// A dataset's row, in its scene and with what was made of it.
+    pub(crate) fn row(
+        record: &'a Record,
+        scene: &'a Scene,
+        paths: &'a [LinkPath],
+        observation: Option<&'a Observation>,
+        found: &'a [Found],
+    ) -> Self {
+        let timing_offset_s = record.rf_chain.timing_offset_s;
+        Self { scene, tx: &record.tx, rx: &record.rx, paths, observation, timing_offset_s, found }
+    }
 }
 
 /// Everything the page shows of a link.

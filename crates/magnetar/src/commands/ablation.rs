@@ -1,10 +1,9 @@
 //! `magnetar ablation`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_dataset::{Columns, Dataset};
+use magnetar_dataset::Columns;
 use magnetar_posterior::{Ablation, CpuScoring, evaluate};
 use serde_json::json;
 
@@ -19,8 +18,8 @@ Scores the rows once with the full likelihood and once without each of its terms
 Examples:
   magnetar ablation data --split test --limit 500")]
 pub struct Args {
-    /// The dataset's folder.
-    dataset: PathBuf,
+    #[command(flatten)]
+    scorer: ScorerArgs,
     /// The split to score.
     #[arg(long, default_value = "test", value_name = "NAME")]
     split: String,
@@ -30,14 +29,11 @@ pub struct Args {
     /// Print one JSON array.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    scorer: ScorerArgs,
 }
 
 /// Prints what each term of the likelihood is worth.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
-    let scorer = args.scorer.scorer(&dataset)?;
+    let (dataset, scorer) = args.scorer.open()?;
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit);
     let bar = progress::bar(rows * Ablation::ALL.len() as u64, "rows");
     let mut table = Vec::new();

@@ -1,10 +1,9 @@
 //! `magnetar evaluate`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_dataset::{Columns, Dataset};
+use magnetar_dataset::Columns;
 use magnetar_posterior::{REPLAY_LEVELS, Summary, Tally, evaluate};
 use serde_json::{Value, json};
 
@@ -24,8 +23,8 @@ Examples:
   magnetar evaluate data --split test --limit 2000 --json
   magnetar evaluate replay                          all protocols of a replay together")]
 pub struct Args {
-    /// The dataset's folder.
-    dataset: PathBuf,
+    #[command(flatten)]
+    scorer: ScorerArgs,
     /// The splits to score together; may be given many times or as a list. Test if left out; of a replay all.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     split: Vec<String>,
@@ -38,14 +37,11 @@ pub struct Args {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    scorer: ScorerArgs,
 }
 
 /// Prints the metrics of the twin scorer and of the uniform reference.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
-    let scorer = args.scorer.scorer(&dataset)?;
+    let (dataset, scorer) = args.scorer.open()?;
     let backend = args.backend.scoring()?;
     let manifest = dataset.manifest();
     let splits = match (args.split.is_empty(), &manifest.stand_in) {

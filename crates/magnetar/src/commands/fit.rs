@@ -21,8 +21,8 @@ Examples:
   magnetar fit data --out my.twin.toml
   magnetar fit data --limit 2000 --check val --out my.twin.toml")]
 pub struct Args {
-    /// The dataset's folder.
-    dataset: PathBuf,
+    #[command(flatten)]
+    scorer: ScorerArgs,
     /// The split to fit on.
     #[arg(long, default_value = "train", value_name = "NAME")]
     split: String,
@@ -38,15 +38,12 @@ pub struct Args {
     /// Where to write the parameters.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    #[command(flatten)]
-    scorer: ScorerArgs,
 }
 
 /// Fits the parameters and writes them.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(args.split != "test", "the test split is held out: fit on another");
-    let dataset = Dataset::open(&args.dataset)?;
-    let scorer = args.scorer.scorer(&dataset)?;
+    let (dataset, scorer) = args.scorer.open()?;
     let rows = load(args, &dataset, &args.split)?;
     let before = withheld_nll(&scorer, &rows)?;
     eprintln!("{} rows of {}: NLL {before:.4} nat before", rows.len(), args.split);

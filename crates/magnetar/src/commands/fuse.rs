@@ -1,10 +1,9 @@
 //! `magnetar fuse`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_dataset::{Columns, Dataset};
+use magnetar_dataset::Columns;
 use magnetar_posterior::{FusionSummary, SetResult, fuse_all};
 
 use super::twin_scorer::ScorerArgs;
@@ -20,8 +19,8 @@ Examples:
   magnetar fuse data
   magnetar fuse data --split fusion --limit 100 --json")]
 pub struct Args {
-    /// The dataset's folder.
-    dataset: PathBuf,
+    #[command(flatten)]
+    scorer: ScorerArgs,
     /// The split of sets.
     #[arg(long, default_value = "fusion", value_name = "NAME")]
     split: String,
@@ -31,14 +30,11 @@ pub struct Args {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    scorer: ScorerArgs,
 }
 
 /// Prints early against late fusion.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
-    let scorer = args.scorer.scorer(&dataset)?;
+    let (dataset, scorer) = args.scorer.open()?;
     let manifest = dataset.split(&args.split)?;
     let sets = manifest.present_rows() / u64::from(manifest.views.max(1));
     let limit = args.limit.unwrap_or(usize::MAX);

@@ -39,26 +39,40 @@ enum Action {
     },
 }
 
+/// Which materials there are.
 #[derive(clap::Args)]
-struct Options {
+pub struct MaterialsArgs {
     /// A material file, or a folder of them, besides the shipped materials; may be repeated.
     #[arg(long, value_name = "PATH")]
     materials: Vec<PathBuf>,
+}
+
+impl MaterialsArgs {
+    /// The shipped materials and the user's.
+    pub fn library(&self) -> anyhow::Result<MaterialLibrary> {
+        let mut library = MaterialLibrary::shipped();
+        for path in &self.materials {
+            library.add_path(path)?;
+        }
+        Ok(library)
+    }
+
+    /// Whether the user brought any.
+    pub fn any(&self) -> bool {
+        !self.materials.is_empty()
+    }
+}
+
+#[derive(clap::Args)]
+struct Options {
+    #[command(flatten)]
+    materials: MaterialsArgs,
     /// Carrier frequency, GHz.
     #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
     frequency_ghz: f64,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-}
-
-/// The shipped materials and the user's.
-pub fn library(paths: &[PathBuf]) -> anyhow::Result<MaterialLibrary> {
-    let mut library = MaterialLibrary::shipped();
-    for path in paths {
-        library.add_path(path)?;
-    }
-    Ok(library)
 }
 
 /// Lists or shows materials.
@@ -70,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn list(options: &Options) -> anyhow::Result<ExitCode> {
-    let library = library(&options.materials)?;
+    let library = options.materials.library()?;
     if options.json {
         println!("{:#}", Value::from(library.iter().map(|m| to_json(m, options)).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
@@ -87,7 +101,7 @@ fn list(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 fn show(name: &str, options: &Options) -> anyhow::Result<ExitCode> {
-    let library = library(&options.materials)?;
+    let library = options.materials.library()?;
     let Some(material) = library.get(name) else {
         let known: Vec<&str> = library.iter().map(|material| material.name.as_str()).collect();
         bail!("unknown material `{}`; known are {}", name.escape_debug(), known.join(", "));

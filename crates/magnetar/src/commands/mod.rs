@@ -10,6 +10,7 @@ mod features;
 mod fit;
 mod fuse;
 mod generate;
+mod link;
 mod material;
 mod merge;
 mod observe;

@@ -5,19 +5,19 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use magnetar_scene::{AntennaPattern, MaterialLibrary, Scene};
+use magnetar_scene::AntennaPattern;
 use magnetar_signal::npy::NpyWriter;
 use magnetar_signal::{
     Band, ELEMENTS, ElementPath, LinkConfig, Observation, RfChainConfig, RfChainDraw, RxArray, Synthesizer, add_noise,
     link_between,
 };
-use magnetar_trace::{Path, Tracer};
+use magnetar_trace::Path;
 use num_complex::Complex32;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use serde_json::json;
 
-use crate::args::PoseArg;
+use super::link::{LinkArgs, TracedLink};
 
 /// The last stage to be run.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -39,16 +39,11 @@ The same call gives the same bytes, and observation i is the same whatever the c
 Examples:
   magnetar observe lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --seed 1 --out obs.npy
   magnetar observe lab --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --count 1000 --no-rf-chain --out draws.npy
-  magnetar observe lab --tx 0,0,1.08 --rx 1,-2,1.08,120 --stage clean --rx-pattern isotropic --out clean.npy --json")]
+  magnetar observe lab --tx 0,0 --rx 1,-2,,120 --stage clean --rx-pattern isotropic --out clean.npy --json
+  magnetar observe my_room.toml --tx 1,1 --rx 3,2 --materials my_materials.toml --out mine.npy")]
 pub struct Args {
-    /// A shipped scene's name or a scene file.
-    scene: String,
-    /// Transmitter: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
-    tx: PoseArg,
-    /// Receiver: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
-    rx: PoseArg,
+    #[command(flatten)]
+    link: LinkArgs,
     /// Seed of the RF chain and the noise.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -159,12 +154,7 @@ fn prepare(args: &Args) -> anyhow::Result<Setup> {
         more => bail!("--rx-pattern is given {} times; once, or twice for two elements that differ", more.len()),
     };
 
-    let scene = Scene::load(&args.scene)?;
-    let world = scene.resolve(&MaterialLibrary::shipped(), band.carrier_hz)?;
-    let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, band.carrier_hz)?;
-    let (PoseArg(tx), PoseArg(rx)) = (args.tx, args.rx);
-    let paths = tracer.trace(&tx.position, &rx.position)?;
-
+    let TracedLink { tx, rx, paths, .. } = args.link.trace(band.carrier_hz)?;
     let ends = link_between(tx, rx, array, &tx_pattern, rx_patterns);
     let element_paths = paths.iter().map(|path| ends.element_path(path)).collect();
     let scale = link.amplitude_scale(&band, ends.boresight_amplitude(), args.tx_power_offset_db);

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
 use super::twin_scorer::ScorerArgs;
+use crate::args::parse_number;
 use crate::progress;
 
 /// Flags of `magnetar posterior`.
@@ -29,13 +30,20 @@ Examples:
   magnetar posterior data --all --limit 1000 --out posteriors.npy
   magnetar posterior data --all --out posteriors.parquet")]
 pub struct Args {
-    /// The dataset's folder.
-    dataset: PathBuf,
+    #[command(flatten)]
+    scorer: ScorerArgs,
     /// The split.
     #[arg(long, default_value = "test", value_name = "NAME")]
     split: String,
-    /// The row.
-    #[arg(long, required_unless_present = "all", conflicts_with = "all", value_name = "I")]
+    /// The row's number, from 0 on.
+    #[arg(
+        long,
+        required_unless_present = "all",
+        conflicts_with = "all",
+        value_name = "I",
+        value_parser = parse_number,
+        allow_negative_numbers = true
+    )]
     index: Option<u64>,
     /// All rows (or the first --limit): only the file is written.
     #[arg(long, requires = "out")]
@@ -52,14 +60,11 @@ pub struct Args {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    scorer: ScorerArgs,
 }
 
 /// Scores one row, or all.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
-    let scorer = args.scorer.scorer(&dataset)?;
+    let (dataset, scorer) = args.scorer.open()?;
     let backend = args.backend.scoring()?;
     let size = args.scorer.size();
     let Some(index) = args.index else {

@@ -1,13 +1,12 @@
 //! `magnetar scene`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
 use magnetar_scene::{Face, Layer, Scene, Slab};
 use serde_json::{Value, json};
 
-use super::material::library;
+use super::material::MaterialsArgs;
 use super::scene_from_map;
 use crate::args::parse_frequency_ghz;
 
@@ -64,9 +63,8 @@ enum Action {
 /// What a scene is resolved with.
 #[derive(clap::Args)]
 struct World {
-    /// A material file, or a folder of them, besides the shipped materials; may be repeated.
-    #[arg(long, value_name = "PATH")]
-    materials: Vec<PathBuf>,
+    #[command(flatten)]
+    materials: MaterialsArgs,
     /// Carrier frequency, GHz.
     #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
     frequency_ghz: f64,
@@ -102,7 +100,7 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &World) -> anyhow::Resu
         print!("{}", scene.to_toml());
         return Ok(ExitCode::SUCCESS);
     }
-    let resolved = scene.resolve(&library(&world.materials)?, world.frequency_ghz * 1e9)?;
+    let resolved = scene.resolve(&world.materials.library()?, world.frequency_ghz * 1e9)?;
     if as_json {
         let surfaces = Face::ALL.iter().zip(&scene.surfaces).zip(&resolved.surfaces);
         let surfaces = surfaces.map(|((face, layer), slab)| (label(*face), layer_to_json(layer, slab)));
@@ -161,7 +159,7 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &World) -> anyhow::Resu
 }
 
 fn check(names: &[String], as_json: bool, world: &World) -> anyhow::Result<ExitCode> {
-    let materials = library(&world.materials)?;
+    let materials = world.materials.library()?;
     let mut reports = Vec::new();
     let mut all_ok = true;
     for name in names {

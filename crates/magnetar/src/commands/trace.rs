@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_scene::{MaterialLibrary, Pose, Scene, wrap};
-use magnetar_trace::{Path, Surface, Tracer, azimuth, elevation};
+use magnetar_scene::{Pose, Scene, wrap};
+use magnetar_trace::{Path, Surface, azimuth, elevation};
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
-use crate::args::{PoseArg, parse_frequency_ghz};
+use super::link::{LinkArgs, TracedLink};
+use crate::args::parse_frequency_ghz;
 
 /// Flags of `magnetar trace`.
 #[derive(clap::Args)]
@@ -18,18 +19,13 @@ antennas, without the propagation phase exp(-j 2 pi f tau). AoA and AoD are azim
 device sees them: 0 is its heading, counter-clockwise; AoA points from the RX toward the source.
 
 Examples:
-  magnetar trace lab_middle --tx 0.98,2.28,1.08 --rx 1,-1,1.08
-  magnetar trace lab --tx 0,0,1.08,90 --rx 1,-2,1.08,-45 --json
-  magnetar trace my_room.toml --tx 1,1,1.5 --rx 3,2,1.5 --frequency-ghz 28")]
+  magnetar trace lab_middle --tx 0.98,2.28 --rx 1,-1              both at the scene's device height
+  magnetar trace lab --tx 0,0,1.08,90 --rx 1,-2,,-45 --json       an empty Z is that height, too
+  magnetar trace my_room.toml --tx 1,1,1.5 --rx 3,2,1.5 --frequency-ghz 28
+  magnetar trace my_room.toml --tx 1,1 --rx 3,2 --materials my_materials.toml")]
 pub struct Args {
-    /// A shipped scene's name or a scene file.
-    scene: String,
-    /// Transmitter: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
-    tx: PoseArg,
-    /// Receiver: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
-    rx: PoseArg,
+    #[command(flatten)]
+    link: LinkArgs,
     /// Carrier frequency, GHz.
     #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz, allow_hyphen_values = true)]
     frequency_ghz: f64,
@@ -40,19 +36,15 @@ pub struct Args {
 
 /// Prints the paths of one link.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let scene = Scene::load(&args.scene)?;
     let frequency_hz = args.frequency_ghz * 1e9;
-    let world = scene.resolve(&MaterialLibrary::shipped(), frequency_hz)?;
-    let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?;
-    let (PoseArg(tx), PoseArg(rx)) = (&args.tx, &args.rx);
-    let paths = tracer.trace(&tx.position, &rx.position)?;
-    let rows: Vec<Row> = paths.iter().map(|path| Row::new(path, &scene, tx, rx)).collect();
+    let TracedLink { scene, tx, rx, paths } = args.link.trace(frequency_hz)?;
+    let rows: Vec<Row> = paths.iter().map(|path| Row::new(path, &scene, &tx, &rx)).collect();
     if args.json {
         let report = json!({
             "scene": scene.name,
             "frequency_hz": frequency_hz,
-            "tx": pose_to_json(tx),
-            "rx": pose_to_json(rx),
+            "tx": pose_to_json(&tx),
+            "rx": pose_to_json(&rx),
             "paths": rows.iter().map(Row::to_json).collect::<Vec<_>>(),
         });
         println!("{}", serde_json::to_string_pretty(&report).context("the paths cannot be written as JSON")?);

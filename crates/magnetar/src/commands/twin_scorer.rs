@@ -1,4 +1,4 @@
-//! What the posterior commands share: the scorer of a dataset, and the size of its support.
+//! What the posterior commands share: a dataset, its scorer, and the size of the support.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,11 @@ use anyhow::Context;
 use magnetar_dataset::Dataset;
 use magnetar_posterior::{SupportSize, TwinFile, TwinModel, TwinScorer};
 
-/// Flags of every command that scores candidates.
+/// Flags of every command that scores the rows of a dataset.
 #[derive(clap::Args)]
 pub struct ScorerArgs {
+    /// The dataset's folder.
+    dataset: PathBuf,
     /// Fitted parameters of the twin's likelihood (made by `magnetar fit`); the shipped ones if not given.
     #[arg(long, value_name = "FILE")]
     parameters: Option<PathBuf>,
@@ -29,8 +31,9 @@ impl ScorerArgs {
         SupportSize { headings: self.headings, rows: self.rows, columns: self.columns }
     }
 
-    /// The scorer for a dataset's recipe. Warns when the parameters were fitted to another recipe.
-    pub fn scorer(&self, dataset: &Dataset) -> anyhow::Result<TwinScorer> {
+    /// The dataset, and the scorer for its recipe. Warns when the parameters were fitted to another recipe.
+    pub fn open(&self) -> anyhow::Result<(Dataset, TwinScorer)> {
+        let dataset = Dataset::open(&self.dataset)?;
         let file = match &self.parameters {
             Some(path) => TwinFile::from_file(path)?,
             None => TwinFile::shipped()?,
@@ -44,6 +47,7 @@ impl ScorerArgs {
             );
         }
         let model = TwinModel::from_recipe(recipe).context("the dataset's recipe gives no twin")?;
-        Ok(TwinScorer::new(model, file.parameters)?)
+        let scorer = TwinScorer::new(model, file.parameters)?;
+        Ok((dataset, scorer))
     }
 }

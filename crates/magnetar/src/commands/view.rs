@@ -12,7 +12,8 @@ use magnetar_report::{LinkSettings, Simulator};
 use magnetar_scene::{AntennaPattern, Pose, Scene};
 use magnetar_signal::AtomicFile;
 
-use crate::args::PoseArg;
+use super::material::MaterialsArgs;
+use crate::args::{PoseArg, parse_number};
 
 /// Flags of `magnetar view`.
 #[derive(clap::Args)]
@@ -33,14 +34,17 @@ pub struct Args {
     #[arg(long)]
     split: Option<String>,
     /// Of a dataset: the row to begin with.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_number, allow_negative_numbers = true)]
     row: Option<u64>,
-    /// Transmitter to begin with: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    /// Of a scene: transmitter to begin with, metres in the global frame (the scene's device height without Z), heading
+    /// in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y[,Z[,YAW_DEG]]", allow_hyphen_values = true)]
     tx: Option<PoseArg>,
-    /// Receiver to begin with: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true)]
+    /// Of a scene: receiver to begin with, as the transmitter.
+    #[arg(long, value_name = "X,Y[,Z[,YAW_DEG]]", allow_hyphen_values = true)]
     rx: Option<PoseArg>,
+    #[command(flatten)]
+    materials: MaterialsArgs,
     /// Antenna pattern of both ends: a shipped pattern's name or a file.
     #[arg(long, default_value = "synthetic_vivaldi", value_name = "NAME|FILE")]
     pattern: String,
@@ -93,12 +97,13 @@ fn app(args: &Args) -> anyhow::Result<App> {
     let settings = LinkSettings {
         tx_pattern: pattern.clone(),
         rx_patterns: [pattern.clone(), pattern],
+        materials: args.materials.library()?,
         ..LinkSettings::shipped()
     };
     let scene = Scene::load(&args.what)?;
     let (tx, rx) = default_poses(&scene);
-    let tx = args.tx.as_ref().map_or(tx, |PoseArg(pose)| *pose);
-    let rx = args.rx.as_ref().map_or(rx, |PoseArg(pose)| *pose);
+    let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));
+    let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
     let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings)?)?;
     app.start_mut().seed = args.seed;
     // Whatever is wrong with the link to begin with is told here and not in the browser.
@@ -107,8 +112,8 @@ fn app(args: &Args) -> anyhow::Result<App> {
 }
 
 fn dataset_app(args: &Args) -> anyhow::Result<App> {
-    if args.tx.is_some() || args.rx.is_some() {
-        bail!("--tx and --rx are for a scene; a dataset's row has its own");
+    if args.tx.is_some() || args.rx.is_some() || args.materials.any() {
+        bail!("--tx, --rx and --materials are for a scene; a dataset's row has its own");
     }
     let rows = Rows::new(Dataset::open(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
     let settings = recipe_settings(rows.dataset().recipe())?;

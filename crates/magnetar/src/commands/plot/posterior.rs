@@ -14,6 +14,7 @@ use magnetar_report::{Theme, Twin};
 use magnetar_scene::BoxShape;
 
 use super::Output;
+use crate::args::parse_number;
 
 /// Flags of the figures of one row.
 #[derive(clap::Args)]
@@ -24,7 +25,7 @@ pub struct RowArgs {
     #[arg(long, default_value = "test")]
     split: String,
     /// The row's number.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = parse_number, allow_negative_numbers = true)]
     row: u64,
     #[command(flatten)]
     output: Output,
@@ -54,7 +55,7 @@ pub struct FusionArgs {
     #[arg(long, default_value = "fusion")]
     split: String,
     /// The set's number.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = parse_number, allow_negative_numbers = true)]
     set: u64,
     #[command(flatten)]
     output: Output,

@@ -5,23 +5,26 @@ use std::process::ExitCode;
 use anyhow::bail;
 use magnetar_report::figure::room_figure;
 use magnetar_report::plan::{PathColour, Plan, plan_paths};
-use magnetar_scene::{BoxShape, MaterialLibrary, Scene};
+use magnetar_scene::{BoxShape, Scene};
 use magnetar_trace::Tracer;
 
 use super::Output;
 use crate::args::{PoseArg, parse_frequency_ghz};
+use crate::commands::material::MaterialsArgs;
 
 /// Flags of `magnetar plot room`.
 #[derive(clap::Args)]
 pub struct Args {
     /// A shipped scene's name or a scene file.
     scene: String,
-    /// Transmitter: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true, requires = "rx")]
+    /// Transmitter: metres in the global frame (the scene's device height without Z), heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y[,Z[,YAW_DEG]]", allow_hyphen_values = true, requires = "rx")]
     tx: Option<PoseArg>,
-    /// Receiver: metres in the global frame, heading in degrees (0 if left out).
-    #[arg(long, value_name = "X,Y,Z[,YAW_DEG]", allow_hyphen_values = true, requires = "tx")]
+    /// Receiver: as the transmitter.
+    #[arg(long, value_name = "X,Y[,Z[,YAW_DEG]]", allow_hyphen_values = true, requires = "tx")]
     rx: Option<PoseArg>,
+    #[command(flatten)]
+    materials: MaterialsArgs,
     /// Carrier frequency, GHz.
     #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
     frequency_ghz: f64,
@@ -46,10 +49,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let scene = Scene::load(&args.scene)?;
     let frequency_hz = args.frequency_ghz * 1e9;
-    let world = scene.resolve(&MaterialLibrary::shipped(), frequency_hz)?;
+    let world = scene.resolve(&args.materials.library()?, frequency_hz)?;
     let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
     let link = match (&args.tx, &args.rx) {
-        (Some(PoseArg(tx)), Some(PoseArg(rx))) => Some((*tx, *rx)),
+        (Some(tx), Some(rx)) => Some((tx.in_scene(&scene), rx.in_scene(&scene))),
         (None, None) => None,
         _ => bail!("give both --tx and --rx, or neither"),
     };

@@ -1,0 +1,46 @@
+//! What the commands about one link share: a scene, its materials, TX and RX.
+
+use magnetar_scene::{Pose, Scene};
+use magnetar_trace::{Path, Tracer};
+
+use super::material::MaterialsArgs;
+use crate::args::PoseArg;
+
+/// Flags of every command that traces one link.
+#[derive(clap::Args)]
+pub struct LinkArgs {
+    /// A shipped scene's name or a scene file.
+    scene: String,
+    /// Transmitter: metres in the global frame (the scene's device height without Z), heading in degrees (0 if left out).
+    #[arg(long, value_name = "X,Y[,Z[,YAW_DEG]]", allow_hyphen_values = true)]
+    tx: PoseArg,
+    /// Receiver: as the transmitter.
+    #[arg(long, value_name = "X,Y[,Z[,YAW_DEG]]", allow_hyphen_values = true)]
+    rx: PoseArg,
+    #[command(flatten)]
+    materials: MaterialsArgs,
+}
+
+/// A link and its paths.
+pub struct TracedLink {
+    /// The world.
+    pub scene: Scene,
+    /// The TX.
+    pub tx: Pose,
+    /// The RX.
+    pub rx: Pose,
+    /// The paths between them.
+    pub paths: Vec<Path>,
+}
+
+impl LinkArgs {
+    /// Loads the scene and traces the link at a carrier.
+    pub fn trace(&self, frequency_hz: f64) -> anyhow::Result<TracedLink> {
+        let scene = Scene::load(&self.scene)?;
+        let world = scene.resolve(&self.materials.library()?, frequency_hz)?;
+        let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?;
+        let [tx, rx] = [self.tx, self.rx].map(|pose| pose.in_scene(&scene));
+        let paths = tracer.trace(&tx.position, &rx.position)?;
+        Ok(TracedLink { scene, tx, rx, paths })
+    }
+}
