@@ -7,7 +7,7 @@
 //   score_candidates   one thread a fine position and fine heading: the likelihood of the arrivals there
 //   gather_evidence    one thread a candidate: the weighted sum of the fine likelihoods it stands for
 //
-// They restate crates/magnetar-posterior/src/twin (geometry.rs, likelihood.rs, scorer.rs), function by function and under
+// They restate crates/magnetar-posterior/src/twin (geometry.rs, likelihood.rs, evidence.rs), function by function and under
 // the same names; its docs/posterior.md has the derivations, and a test holds both to each other.
 //
 // Layout. `rows[r]` is observation r; its fine positions are numbered line by line (y), and `candidates`, `base` and

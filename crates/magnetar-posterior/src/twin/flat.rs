@@ -5,10 +5,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::TwinScorer;
+use super::evidence::line_coordinate;
 use super::geometry::World;
 use super::lanes::LANES;
 use super::likelihood::USED;
-use super::scorer::{TwinScorer, line_coordinate};
 use crate::{ScoreRow, SupportSize};
 
 /// One observation and what its receiver knows.

@@ -1,6 +1,7 @@
 //! The twin scorer: the posterior by the twin's own physics, no training.
 
 mod ablation;
+mod evidence;
 mod fit;
 mod flat;
 mod from_recipe;
