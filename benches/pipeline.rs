@@ -1,7 +1,7 @@
-//! The whole pipeline, from recipe to Parquet on disk: `cargo bench -p magnetar --bench pipeline`.
+//! The whole pipeline, from recipe to Parquet on disk: `cargo bench --bench pipeline`.
 //!
 //! Rows per second with one and two threads taking turns, where the time of a row goes, and what other ways of storing
-//! cost. `python/bench_sionna.py` compares with Sionna RT.
+//! cost. About a minute on an idle machine. `python/bench_sionna.py` compares with Sionna RT.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
@@ -14,23 +14,35 @@ use std::time::Instant;
 use harness::{Contestant, compare, human};
 use magnetar_dataset::{Generator, Job, Plan, Recipe, Slice, Summary};
 
+/// Rows of a run that compares threads: two seconds or more for two threads, so that starting them and the last shards,
+/// which not all threads have a part in, do not count.
+const THREAD_ROWS: u64 = 40_000;
+
+/// Runs of each number of threads, after one that warms up.
+const THREAD_ROUNDS: usize = 3;
+
+/// Rows of all other runs, which have one thread.
 const ROWS: u64 = 4000;
 
 fn recipe(sets: &[&str]) -> Arc<Recipe> {
-    let mut all = vec!["store.shard_rows=500".to_owned()];
-    all.extend(sets.iter().map(|set| (*set).to_owned()));
-    Arc::new(Recipe::load("paper", &all).unwrap())
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Arc::new(Recipe::load("paper", &sets).unwrap())
+}
+
+/// With shards small enough for [`ROWS`] rows to fill several.
+fn small_shards(sets: &[&str]) -> Arc<Recipe> {
+    recipe(&[&["store.shard_rows=500"], sets].concat())
 }
 
 /// Makes the first rows of the training split on disk.
-fn generate(recipe: &Arc<Recipe>, threads: usize) -> Summary {
+fn generate(recipe: &Arc<Recipe>, rows: u64, threads: usize) -> Summary {
     let folder = tempfile::tempdir_in(target()).unwrap();
     let job = Job {
         recipe: Arc::clone(recipe),
         seed: 1,
         out: folder.path().to_owned(),
         splits: vec!["train".into()],
-        limit: Some(ROWS),
+        limit: Some(rows),
         slice: Slice::All,
         threads,
         backend: None,
@@ -51,26 +63,30 @@ fn main() {
 
 fn threads() {
     let recipe = recipe(&[]);
-    let rows = ROWS as f64;
+    let rows = THREAD_ROWS as f64;
     let mut contestants = [
         Contestant::new("1 thread", rows, || {
-            generate(&recipe, 1);
+            generate(&recipe, THREAD_ROWS, 1);
         }),
         Contestant::new("2 threads", rows, || {
-            generate(&recipe, 2);
+            generate(&recipe, THREAD_ROWS, 2);
         }),
     ];
-    let seconds = compare(&mut contestants, 7);
-    println!("draw, trace, synthesise, noise, SRE, Parquet on disk; CSI in f32");
+    let seconds = compare(&mut contestants, THREAD_ROUNDS);
+    println!(
+        "`magnetar generate --split train --limit {THREAD_ROWS}` without its start: draw, trace, synthesise, noise, SRE, \
+         Parquet on disk\n(CSI in f32, shards of {} rows); median of {THREAD_ROUNDS} runs, taking turns",
+        recipe.store.shard_rows
+    );
     for (contestant, s) in contestants.iter().zip(&seconds) {
-        println!("  {:<10} {:>8.0} rows/s", contestant.name, 1.0 / s);
+        println!("  {:<10} {:>8.0} rows/s, {:.2} s a run", contestant.name, 1.0 / s, s * rows);
     }
     println!("  two threads over one: {:.2}", seconds[0] / seconds[1]);
 }
 
 /// Time of each stage of a row, one thread, in memory; the rest is encoding and writing.
 fn stages() {
-    let recipe = recipe(&[]);
+    let recipe = small_shards(&[]);
     let generator = Generator::new(&recipe, 1, "train").unwrap();
     let mut rows = generator.rows();
     let mut record = rows.row(0).unwrap();
@@ -92,10 +108,10 @@ fn stages() {
         lap(3);
     }
     let started = Instant::now();
-    generate(&recipe, 1);
+    generate(&recipe, ROWS, 1);
     let whole = started.elapsed().as_secs_f64();
     let rest = (whole - spent.iter().sum::<f64>()).max(0.0);
-    println!("\nwhere a row's time goes (one thread)");
+    println!("\nwhere a row's time goes ({ROWS} rows, one thread)");
     let names = ["draw", "trace, antennas", "synthesis, RF chain, noise", "SRE", "columns, Parquet, hash, disk"];
     for (name, seconds) in names.iter().zip(spent.into_iter().chain([rest])) {
         println!("  {name:<30} {:>10} {:>5.1} %", human(seconds / ROWS as f64), 100.0 * seconds / whole);
@@ -103,7 +119,9 @@ fn stages() {
 }
 
 fn storage() {
-    println!("\nways to store (bytes a row; time of a row against the default, taking turns)");
+    println!(
+        "\nways to store (bytes and time of a row, and the time against the default's; {ROWS} rows, one thread, taking turns)"
+    );
     let ways: [(&str, &[&str]); 8] = [
         ("f32, split, zstd 1 (default)", &[]),
         ("f32, split, zstd 3", &["store.compression_level=3"]),
@@ -114,14 +132,14 @@ fn storage() {
         ("f16, split, zstd 1", &["store.csi=f16"]),
         ("no CSI, split, zstd 1", &["store.csi=none"]),
     ];
-    let recipes: Vec<_> = ways.iter().map(|(_, sets)| recipe(sets)).collect();
-    let bytes: Vec<u64> = recipes.iter().map(|recipe| generate(recipe, 1).bytes).collect();
+    let recipes: Vec<_> = ways.iter().map(|(_, sets)| small_shards(sets)).collect();
+    let bytes: Vec<u64> = recipes.iter().map(|recipe| generate(recipe, ROWS, 1).bytes).collect();
     let mut contestants: Vec<_> = ways
         .iter()
         .zip(&recipes)
         .map(|((name, _), recipe)| {
             Contestant::new(name, ROWS as f64, || {
-                generate(recipe, 1);
+                generate(recipe, ROWS, 1);
             })
         })
         .collect();
