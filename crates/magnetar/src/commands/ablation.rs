@@ -18,8 +18,6 @@ Scores the rows once with the full likelihood and once without each of its terms
 Examples:
   magnetar ablation data --split test --limit 500")]
 pub struct Args {
-    #[command(flatten)]
-    scorer: ScorerArgs,
     /// The split to score.
     #[arg(long, default_value = "test", value_name = "NAME")]
     split: String,
@@ -29,6 +27,8 @@ pub struct Args {
     /// Print one JSON array.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Prints what each term of the likelihood is worth.

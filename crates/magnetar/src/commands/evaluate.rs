@@ -23,8 +23,6 @@ Examples:
   magnetar evaluate data --split test --limit 2000 --json
   magnetar evaluate replay                          all protocols of a replay together")]
 pub struct Args {
-    #[command(flatten)]
-    scorer: ScorerArgs,
     /// The splits to score together; may be given many times or as a list. Test if left out; of a replay all.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     split: Vec<String>,
@@ -37,6 +35,8 @@ pub struct Args {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Prints the metrics of the twin scorer and of the uniform reference.

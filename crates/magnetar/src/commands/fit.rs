@@ -21,8 +21,6 @@ Examples:
   magnetar fit data --out my.twin.toml
   magnetar fit data --limit 2000 --check val --out my.twin.toml")]
 pub struct Args {
-    #[command(flatten)]
-    scorer: ScorerArgs,
     /// The split to fit on.
     #[arg(long, default_value = "train", value_name = "NAME")]
     split: String,
@@ -38,6 +36,8 @@ pub struct Args {
     /// Where to write the parameters.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Fits the parameters and writes them.

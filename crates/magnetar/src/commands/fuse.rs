@@ -19,8 +19,6 @@ Examples:
   magnetar fuse data
   magnetar fuse data --split fusion --limit 100 --json")]
 pub struct Args {
-    #[command(flatten)]
-    scorer: ScorerArgs,
     /// The split of sets.
     #[arg(long, default_value = "fusion", value_name = "NAME")]
     split: String,
@@ -30,6 +28,8 @@ pub struct Args {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Prints early against late fusion.

@@ -35,91 +35,91 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-/// What the user asked for.
+/// What the user asked for; `--help` lists it in this order, that of the pipeline.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Infer where the TX stands and which way it faces.
-    Posterior(posterior::Args),
-    /// Fuse the views of each set, early and late.
-    Fuse(fuse::Args),
-    /// Fit the widths of the twin's likelihood on training rows.
-    Fit(fit::Args),
-    /// Write candidate features and targets for training elsewhere.
-    Features(features::Args),
-    /// Score a split: the metrics of the twin posterior and of the uniform one.
-    Evaluate(evaluate::Args),
-    /// Tell what each term of the twin's likelihood is worth.
-    Ablation(ablation::Args),
-    /// Measure the GPU against the CPU.
-    BenchGpu(bench_gpu::Args),
-    /// Show the GPUs, their drivers and which kernels load.
-    Devices(devices::Args),
-    /// Make a dataset: the paper's corpora, or those of a recipe.
-    Generate(generate::Args),
-    /// List and show building materials.
-    Material(material::Args),
-    /// Put slices of a dataset together.
-    Merge(merge::Args),
-    /// Simulate what the receiver measures on one link, as a NumPy file.
-    Observe(observe::Args),
-    /// List, show and check antenna patterns.
-    Pattern(pattern::Args),
-    /// Draw a room, an antenna pattern or a posterior as SVG or PNG.
-    Plot(plot::Args),
-    /// Show or check a recipe.
-    Recipe(recipe::Args),
-    /// Write one self-contained page about a dataset.
-    Report(report::Args),
-    /// Replay the paper's measurement protocols in the reference room (simulated stand-ins).
-    Replay(replay::Args),
-    /// List, show and check scenes.
-    Scene(scene::Args),
-    /// Estimate the arrivals in observations.
-    Estimate(estimate::Args),
-    /// Print what a dataset looks like.
-    Stats(stats::Args),
-    /// Compare corpora over axes of recipe keys, on the same random numbers.
-    Sweep(sweep::Args),
     /// Print the paths between two devices in a scene.
     Trace(trace::Args),
     /// Compare the tracer with exports of Sionna RT.
     Validate(validate::Args),
+    /// List, show and check scenes.
+    Scene(scene::Args),
+    /// List and show building materials.
+    Material(material::Args),
+    /// List, show and check antenna patterns.
+    Pattern(pattern::Args),
+    /// Simulate what the receiver measures on one link, as a NumPy file.
+    Observe(observe::Args),
+    /// Estimate the arrivals in observations.
+    Estimate(estimate::Args),
+    /// Show or check a recipe.
+    Recipe(recipe::Args),
+    /// Make a dataset: the paper's corpora, or those of a recipe.
+    Generate(generate::Args),
     /// Check a dataset: hashes, counts, schema, ranges, rows made again.
     Verify(verify::Args),
-    /// Print the version as one JSON object.
-    Version(version::Args),
+    /// Put slices of a dataset together.
+    Merge(merge::Args),
+    /// Print what a dataset looks like.
+    Stats(stats::Args),
+    /// Score a split: the metrics of the twin posterior and of the uniform one.
+    Evaluate(evaluate::Args),
+    /// Infer where the TX stands and which way it faces.
+    Posterior(posterior::Args),
+    /// Fuse the views of each set, early and late.
+    Fuse(fuse::Args),
+    /// Tell what each term of the twin's likelihood is worth.
+    Ablation(ablation::Args),
+    /// Fit the widths of the twin's likelihood on training rows.
+    Fit(fit::Args),
+    /// Write candidate features and targets for training elsewhere.
+    Features(features::Args),
+    /// Compare corpora over axes of recipe keys, on the same random numbers.
+    Sweep(sweep::Args),
+    /// Replay the paper's measurement protocols in the reference room (simulated stand-ins).
+    Replay(replay::Args),
     /// Look at a room and its paths in the browser, and move things.
     View(view::Args),
+    /// Write one self-contained page about a dataset.
+    Report(report::Args),
+    /// Draw a room, an antenna pattern or a posterior as SVG or PNG.
+    Plot(plot::Args),
+    /// Show the GPUs, their drivers and which kernels load.
+    Devices(devices::Args),
+    /// Measure the GPU against the CPU.
+    BenchGpu(bench_gpu::Args),
+    /// Print the version as one JSON object.
+    Version(version::Args),
 }
 
 /// Runs one subcommand.
 pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Posterior(args) => posterior::run(&args),
-        Command::Fuse(args) => fuse::run(&args),
-        Command::Fit(args) => fit::run(&args),
-        Command::Features(args) => features::run(&args),
-        Command::Evaluate(args) => evaluate::run(&args),
-        Command::Ablation(args) => ablation::run(&args),
-        Command::BenchGpu(args) => bench_gpu::run(&args),
-        Command::Devices(args) => devices::run(&args),
-        Command::Generate(args) => generate::run(&args),
-        Command::Material(args) => material::run(&args),
-        Command::Merge(args) => merge::run(&args),
-        Command::Observe(args) => observe::run(&args),
-        Command::Pattern(args) => pattern::run(&args),
-        Command::Plot(args) => plot::run(&args),
-        Command::Recipe(args) => recipe::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Scene(args) => scene::run(&args),
-        Command::Estimate(args) => estimate::run(&args),
-        Command::Stats(args) => stats::run(&args),
-        Command::Sweep(args) => sweep::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Scene(args) => scene::run(&args),
+        Command::Material(args) => material::run(&args),
+        Command::Pattern(args) => pattern::run(&args),
+        Command::Observe(args) => observe::run(&args),
+        Command::Estimate(args) => estimate::run(&args),
+        Command::Recipe(args) => recipe::run(&args),
+        Command::Generate(args) => generate::run(&args),
         Command::Verify(args) => verify::run(&args),
-        Command::Version(args) => version::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Stats(args) => stats::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Posterior(args) => posterior::run(&args),
+        Command::Fuse(args) => fuse::run(&args),
+        Command::Ablation(args) => ablation::run(&args),
+        Command::Fit(args) => fit::run(&args),
+        Command::Features(args) => features::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::View(args) => view::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Plot(args) => plot::run(&args),
+        Command::Devices(args) => devices::run(&args),
+        Command::BenchGpu(args) => bench_gpu::run(&args),
+        Command::Version(args) => version::run(&args),
     }
 }

@@ -30,8 +30,6 @@ Examples:
   magnetar posterior data --all --limit 1000 --out posteriors.npy
   magnetar posterior data --all --out posteriors.parquet")]
 pub struct Args {
-    #[command(flatten)]
-    scorer: ScorerArgs,
     /// The split.
     #[arg(long, default_value = "test", value_name = "NAME")]
     split: String,
@@ -60,6 +58,8 @@ pub struct Args {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Scores one row, or all.

@@ -17,8 +17,8 @@ The page is one file that opens from disk and loads nothing: recipe, split count
 condition, and example rows with plan, channel, delay profile and twin posterior.
 
 Examples:
-  magnetar report data/sim
-  magnetar report data/sim -o sim.html --rows 5000 --examples 4")]
+  magnetar report data
+  magnetar report data -o data.html --rows 5000 --examples 4")]
 pub struct Args {
     /// The dataset's folder.
     dataset: PathBuf,

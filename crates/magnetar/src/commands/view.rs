@@ -25,7 +25,7 @@ Examples:
   magnetar view
   magnetar view lab_left --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --open
   magnetar view my_room.toml --export room.html
-  magnetar view data/sim --split test --row 3")]
+  magnetar view data --split test --row 3")]
 pub struct Args {
     /// A shipped scene's name, a scene file, or a dataset's folder.
     #[arg(default_value = "lab_middle", value_name = "SCENE|DATASET")]

@@ -19,11 +19,11 @@ use magnetar_signal::AtomicFile;
 Examples:
   magnetar plot room lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 -o room.svg -o room.png
   magnetar plot pattern synthetic_vivaldi -o pattern.png --theme dark
-  magnetar plot marginal data/sim --split test --row 3 -o marginal.svg
-  magnetar plot slices data/sim --row 3 -o slices.png
-  magnetar plot volume data/sim --row 3 -o volume.png
-  magnetar plot cone data/sim --split test --rows 500 -o cone.svg
-  magnetar plot fusion data/sim --split fusion --set 0 -o fusion.svg")]
+  magnetar plot marginal data --split test --row 3 -o marginal.svg
+  magnetar plot slices data --row 3 -o slices.png
+  magnetar plot volume data --row 3 -o volume.png
+  magnetar plot cone data --split test --rows 500 -o cone.svg
+  magnetar plot fusion data --split fusion --set 0 -o fusion.svg")]
 pub struct Args {
     #[command(subcommand)]
     figure: Figure,
