@@ -1,4 +1,4 @@
-//! Antenna pattern lookups: `cargo bench -p magnetar --bench pattern`.
+//! Antenna pattern lookups: `cargo bench --bench pattern`.
 //!
 //! The bulk lookup against the same table reached through libm's `atan2`; single thread, taking turns in one run.
 

@@ -1,4 +1,4 @@
-//! Observation synthesis against the cost of drawing its noise: `cargo bench -p magnetar --bench synthesis`.
+//! Observation synthesis against the cost of drawing its noise: `cargo bench --bench synthesis`.
 //!
 //! Single thread, contestants take turns in one run; the ratios are what counts. One observation has seven paths (a
 //! room without a board), 512 bins, two channels, the full RF chain and noise.
