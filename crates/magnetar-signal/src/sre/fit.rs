@@ -12,26 +12,25 @@ use num_complex::Complex;
 use wide::f64x2;
 
 use super::MAX_PATHS;
-use super::estimate::wrap_steps;
+use super::bounds::Held;
+use super::exact::ExactTransform;
 use super::interpolate::{ComplexPair, LocalTransform};
 use super::kernel::{Angles, Dirichlet, Kernel};
+use super::linear::{SQUARE, at, cholesky, solve};
 use super::spectrum::{Atom, Grid, Spectrum};
 
-/// Entries of a matrix of which the lower triangle is used; whole rows keep the indices cheap.
-const SQUARE: usize = MAX_PATHS * MAX_PATHS;
-const ZERO: f64x2 = f64x2::splat(0.0);
+pub(super) const ZERO: f64x2 = f64x2::splat(0.0);
 
-/// Index of row `i`, column `j`.
-#[inline(always)]
-const fn at(i: usize, j: usize) -> usize {
-    i * MAX_PATHS + j
-}
+/// A fall of the residual energy below this part of the explained energy is lost in rounding.
+const ROUNDING: f64 = 1e-14;
 
 /// Where one component is, in both channels: `q + t` grid steps, `|t| <= 1`.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
-    q: [usize; 2],
-    t: f64x2,
+pub(super) struct Place {
+    /// Grid points.
+    pub q: [usize; 2],
+    /// Offsets from them, grid steps.
+    pub t: f64x2,
     /// The grid points the local transform was made at.
     local: LocalTransform,
 }
@@ -46,6 +45,8 @@ pub(super) struct Model {
     pub max_difference: f64,
     /// Sine of half the angle between two components that are as close as they may be.
     pub min_sine: f64,
+    /// Least distance of two components in a channel, grid steps.
+    pub min_separation: f64,
     /// Longest move of a delay in one step, grid steps.
     pub max_step: f64,
 }
@@ -54,18 +55,19 @@ pub(super) struct Model {
 pub(super) struct Fit {
     /// Number of components.
     pub count: usize,
-    places: [Place; MAX_PATHS],
+    pub(super) places: [Place; MAX_PATHS],
     angles: [Angles; MAX_PATHS],
     transforms: [[ComplexPair; 3]; MAX_PATHS],
-    kernels: [Kernel; SQUARE],
+    pub(super) kernels: [Kernel; SQUARE],
     /// Cholesky factor of the Gram matrix.
     factor: [f64x2; SQUARE],
     gains: [ComplexPair; MAX_PATHS],
     /// Energy explained by the components, both channels.
     pub explained: f64,
     /// Cholesky factor of the delays' information matrix.
-    information: [f64x2; SQUARE],
-    step: [f64x2; MAX_PATHS],
+    pub(super) information: [f64x2; SQUARE],
+    pub(super) step: [f64x2; MAX_PATHS],
+    pub(super) held: Held,
     /// Rows of `V = G^(-1/2) D'`, with `D'` the slopes of the kernels.
     slopes: [[f64x2; MAX_PATHS]; MAX_PATHS],
 }
@@ -85,6 +87,7 @@ impl Fit {
             explained: 0.0,
             information: [ZERO; SQUARE],
             step: [ZERO; MAX_PATHS],
+            held: Held::new(),
             slopes: [[ZERO; MAX_PATHS]; MAX_PATHS],
         }
     }
@@ -181,7 +184,7 @@ impl Fit {
 
     /// The joint step on all delays, into `self.step`; returns the fall of the residual energy that it promises.
     #[inline(always)]
-    fn direction(&mut self, model: &Model) -> f64 {
+    pub(super) fn direction(&mut self, model: &Model) -> f64 {
         let n = self.count.min(MAX_PATHS);
         let (bend_peak, tiny) = (f64x2::splat(model.dirichlet.peak.1), f64x2::splat(1e-300));
         let mut gradient = [ZERO; MAX_PATHS];
@@ -215,15 +218,16 @@ impl Fit {
         }
         self.step = gradient;
         solve(n, &self.information, &mut self.step);
+        let held = self.hold_bounds(model);
         let mut promise = ZERO;
+        let limit = f64x2::splat(model.max_step);
         for i in 0..n {
             promise += gradient[i] * self.step[i];
-            let limit = f64x2::splat(model.max_step);
             self.step[i] = self.step[i].fast_max(-limit).fast_min(limit);
         }
-        self.hold_differences(model);
+        self.clip_differences(model); // a step that was cut short may miss the bounds once more
         let promise = promise.to_array();
-        promise[0] + promise[1]
+        promise[0] + promise[1] - held
     }
 
     /// Slope of the kernel between components `i` and `j`.
@@ -237,64 +241,30 @@ impl Fit {
         }
     }
 
-    /// Bends the step so that no component's delay difference leaves its bound: the best step of the quadratic model
-    /// on the bound, one component at a time.
-    #[inline(always)]
-    fn hold_differences(&mut self, model: &Model) {
-        let n = self.count.min(MAX_PATHS);
-        for i in 0..n {
-            let excess = self.excess(model, i);
-            if excess == 0.0 {
-                continue;
-            }
-            let mut column = [ZERO; MAX_PATHS];
-            column[i] = f64x2::splat(1.0);
-            solve(n, &self.information, &mut column);
-            let v = column[i].to_array();
-            let scale = excess / (v[0] + v[1]);
-            if scale.is_finite() {
-                let scale = f64x2::from([scale, -scale]);
-                for k in 0..n {
-                    self.step[k] += column[k] * scale;
-                }
-            }
-        }
-        for i in 0..n {
-            let half = 0.5 * self.excess(model, i);
-            self.step[i] += f64x2::from([half, -half]);
-        }
-    }
-
-    /// By how much the delay difference of component `i` would pass its bound after the step, signed.
-    #[inline(always)]
-    fn excess(&self, model: &Model, i: usize) -> f64 {
-        let place = &self.places[i];
-        let (t, step) = (place.t.to_array(), self.step[i].to_array());
-        let difference = (place.q[1] as f64 - place.q[0] as f64) + (t[1] - t[0]) + (step[1] - step[0]);
-        let difference = wrap_steps(difference, model.grid.len as f64);
-        difference - difference.clamp(-model.max_difference, model.max_difference)
-    }
-
     /// Moves all delays by `scale` times the step.
     #[inline(always)]
     fn advance(&mut self, model: &Model, spectrum: &Spectrum, scale: f64) {
         for i in 0..self.count {
-            let place = &mut self.places[i];
-            place.t += self.step[i] * scale;
-            let t = place.t.to_array();
-            if t.iter().all(|t| t.abs() <= 1.0) {
-                continue;
+            self.places[i].t += self.step[i] * scale;
+            if self.places[i].t.to_array().iter().any(|t| t.abs() > 1.0) {
+                self.centre(model, spectrum, i);
             }
-            let len = model.grid.len as i64;
-            let mut rest = t;
-            for m in 0..2 {
-                let whole = t[m].round();
-                rest[m] = t[m] - whole;
-                place.q[m] = (place.q[m] as i64 + whole as i64).rem_euclid(len) as usize;
-            }
-            place.t = f64x2::from(rest);
-            place.local = model.grid.local(spectrum, place.q);
         }
+    }
+
+    /// Puts component `i` on the grid points nearest to it.
+    #[inline(always)]
+    fn centre(&mut self, model: &Model, spectrum: &Spectrum, i: usize) {
+        let place = &mut self.places[i];
+        let len = model.grid.len as i64;
+        let mut rest = place.t.to_array();
+        for m in 0..2 {
+            let whole = rest[m].round();
+            rest[m] -= whole;
+            place.q[m] = (place.q[m] as i64 + whole as i64).rem_euclid(len) as usize;
+        }
+        place.t = f64x2::from(rest);
+        place.local = model.grid.local(spectrum, place.q);
     }
 
     /// Gauss-Newton steps on all delays, each kept only if the residual falls, until a step promises less than
@@ -304,7 +274,8 @@ impl Fit {
     pub fn refine(&mut self, model: &Model, spectrum: &Spectrum, tolerance: f64, rounds: usize) -> usize {
         for round in 0..rounds {
             let promise = self.direction(model);
-            if promise.is_nan() || promise <= tolerance {
+            // The energies that judge a step are rounded.
+            if promise.is_nan() || promise <= tolerance.max(ROUNDING * self.explained) {
                 return round;
             }
             let before = self.explained;
@@ -323,6 +294,36 @@ impl Fit {
             }
         }
         rounds
+    }
+
+    /// Refines to the end with the transform in double precision: value and slope at all components are summed over
+    /// the bins, and again after a move that is long for them.
+    #[inline(always)]
+    pub fn finish(
+        &mut self,
+        model: &Model,
+        spectrum: &Spectrum,
+        exact: &mut ExactTransform,
+        tolerance: f64,
+        rounds: usize,
+    ) {
+        const REPEATS: usize = 3;
+        const LONG_MOVE: f64 = 0.02;
+        for _ in 0..REPEATS {
+            for i in 0..self.count {
+                self.centre(model, spectrum, i);
+                let delay = [self.delay(i, 0), self.delay(i, 1)];
+                let place = &mut self.places[i];
+                place.local.correct(place.t, &exact.at(delay, model.grid.len));
+            }
+            let before = self.places;
+            self.evaluate(model);
+            self.refine(model, spectrum, tolerance, rounds);
+            let moved = |(a, b): (&Place, &Place)| (a.t - b.t).abs().to_array().iter().any(|x| *x > LONG_MOVE);
+            if !self.places[..self.count].iter().zip(&before).any(moved) {
+                break;
+            }
+        }
     }
 
     /// The highest residual energy (both channels at one delay) near grid point `q`, starting at `t` grid steps from
@@ -354,6 +355,13 @@ impl Fit {
         best
     }
 
+    /// Residual energy at a grid point, both channels together.
+    pub fn residual_energy(&self, model: &Model, spectrum: &Spectrum, q: usize) -> f64 {
+        let [r, ..] = self.residual(model, &model.grid.local(spectrum, [q; 2]), q, 0.0);
+        let energy = (r.re * r.re + r.im * r.im).to_array();
+        energy[0] + energy[1]
+    }
+
     /// The residual's transform and its first two derivatives, at one delay in both channels.
     #[inline(always)]
     fn residual(&self, model: &Model, local: &LocalTransform, q: usize, t: f64) -> [ComplexPair; 3] {
@@ -382,50 +390,5 @@ impl Fit {
         column[i] = f64x2::splat(1.0);
         solve(self.count, &self.information, &mut column);
         (column[i] * 0.5).to_array()
-    }
-}
-
-/// Factors a positive definite matrix into a lower triangle whose diagonal holds the reciprocals; `false` if it
-/// is not positive definite in either lane.
-#[inline(always)]
-fn cholesky(n: usize, factor: &mut [f64x2; SQUARE], entry: impl Fn(usize, usize) -> f64x2) -> bool {
-    let n = n.min(MAX_PATHS);
-    for i in 0..n {
-        for j in 0..=i {
-            let whole = entry(i, j);
-            let mut x = whole;
-            for k in 0..j {
-                x -= factor[at(i, k)] * factor[at(j, k)];
-            }
-            if i == j {
-                let (pivot, scale) = (x.to_array(), whole.to_array());
-                // A pivot lost to rounding means linear dependence.
-                if !(pivot[0] > 1e-12 * scale[0] && pivot[1] > 1e-12 * scale[1]) {
-                    return false;
-                }
-                factor[at(i, i)] = f64x2::splat(1.0) / x.sqrt();
-            } else {
-                factor[at(i, j)] = x * factor[at(j, j)];
-            }
-        }
-    }
-    true
-}
-
-/// Solves with a factor made by [`cholesky`], in place.
-#[inline(always)]
-fn solve(n: usize, factor: &[f64x2; SQUARE], x: &mut [f64x2; MAX_PATHS]) {
-    let n = n.min(MAX_PATHS);
-    for i in 0..n {
-        for j in 0..i {
-            x[i] -= factor[at(i, j)] * x[j];
-        }
-        x[i] *= factor[at(i, i)];
-    }
-    for i in (0..n).rev() {
-        for j in i + 1..n {
-            x[i] -= factor[at(j, i)] * x[j];
-        }
-        x[i] *= factor[at(i, i)];
     }
 }

@@ -53,6 +53,21 @@ impl LocalTransform {
     }
 }
 
+impl LocalTransform {
+    /// Changes the polynomials so that value and slope at `t` are these.
+    #[inline(always)]
+    pub fn correct(&mut self, t: f64x2, exact: &[ComplexPair; 2]) {
+        let [value, slope, _] = self.at(t);
+        let part = |value: f64x2, slope: f64x2, c0: &mut f64x2, c1: &mut f64x2| {
+            *c0 += value - slope * t;
+            *c1 += slope;
+        };
+        let [c0, c1, ..] = &mut self.coefficients;
+        part(exact[0].re - value.re, exact[1].re - slope.re, &mut c0.re, &mut c1.re);
+        part(exact[0].im - value.im, exact[1].im - slope.im, &mut c0.im, &mut c1.im);
+    }
+}
+
 /// Turns samples into local polynomials.
 #[derive(Debug, Clone)]
 pub(super) struct Interpolator {

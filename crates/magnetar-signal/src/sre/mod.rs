@@ -10,10 +10,14 @@
 //! samples around them. See `docs/estimator.md`.
 
 mod active;
+mod bounds;
+mod detect;
 mod estimate;
+mod exact;
 mod fit;
 mod interpolate;
 mod kernel;
+mod linear;
 mod options;
 mod spectrum;
 mod threshold;
@@ -29,9 +33,10 @@ pub use options::{AoaMode, MAX_PATHS, Method, SreOptions};
 use crate::{Band, ConfigError, RxArray};
 use active::ActiveBins;
 use estimate::Reporter;
+use exact::ExactTransform;
 use fit::{Fit, Model};
 use kernel::Dirichlet;
-use spectrum::{Atom, Grid, Spectrum};
+use spectrum::{Grid, Spectrum};
 
 /// A component weaker than this part of the strongest energy is below the rounding of single precision.
 const DYNAMIC_RANGE: f64 = 1e-12;
@@ -43,7 +48,8 @@ const MAX_ENERGY: f64 = 1e28;
 /// delay by about `sqrt(2 x)` of its standard deviation.
 const UNDERWAY: f64 = 0.5;
 const SETTLED: f64 = 0.01;
-const FINAL: f64 = 1e-3;
+const ALMOST: f64 = 1e-4;
+const FINAL: f64 = 1e-8;
 /// Most steps of one refinement, and of one that others will follow.
 const ROUNDS: usize = 20;
 const UNDERWAY_ROUNDS: usize = 3;
@@ -95,6 +101,7 @@ pub struct Sre {
 pub struct Workspace {
     spectrum: Spectrum,
     fit: Fit,
+    exact: ExactTransform,
     block: Vec<[Complex<f32>; 2]>,
     estimate: Estimate,
 }
@@ -123,6 +130,8 @@ impl Sre {
                 dirichlet: Dirichlet::new(bins, options.oversampling),
                 max_difference: array.max_delay_difference_s() * band.spacing_hz() * len,
                 min_sine: min_angle.sin(),
+                // A little more, so that rounding does not bring a pair held here below it.
+                min_separation: options.min_separation_cells * steps_per_cell * (1.0 + 1e-9),
                 max_step: 0.25 * steps_per_cell,
                 grid,
             },
@@ -149,6 +158,7 @@ impl Sre {
         Workspace {
             spectrum: self.model.grid.spectrum(),
             fit: Fit::new(),
+            exact: ExactTransform::new(self.active.span.len()),
             block: vec![[Complex::new(0.0, 0.0); 2]; self.active.span.len()],
             estimate: Estimate {
                 components: Vec::with_capacity(MAX_PATHS),
@@ -235,8 +245,13 @@ impl Sre {
             fit.refine(&self.model, spectrum, UNDERWAY, UNDERWAY_ROUNDS);
             self.fill_gaps(workspace);
         }
-        let Workspace { fit, spectrum, .. } = &mut *workspace;
-        fit.refine(&self.model, spectrum, FINAL, ROUNDS);
+        let Workspace { fit, spectrum, exact, block, .. } = &mut *workspace;
+        if fit.count == 0 {
+            return;
+        }
+        fit.refine(&self.model, spectrum, ALMOST, ROUNDS);
+        exact.load(block);
+        fit.finish(&self.model, spectrum, exact, FINAL, ROUNDS);
     }
 
     /// Components on the grid, gains by joint least squares, nothing moved.
@@ -244,9 +259,7 @@ impl Sre {
     fn greedy(&self, workspace: &mut Workspace) {
         let mut threshold = self.threshold;
         while workspace.fit.count < self.options.max_paths {
-            self.residual_energy(workspace);
-            let Some((q, energy)) = highest(&workspace.spectrum.energy) else { break };
-            let energy = f64::from(energy) / self.active.count as f64;
+            let Some((q, energy)) = self.detect_on_grid(workspace) else { break };
             if energy < threshold {
                 break;
             }
@@ -261,62 +274,6 @@ impl Sre {
                 break;
             }
             self.fill_gaps(workspace);
-        }
-    }
-
-    /// The highest residual energy over all delays, if it is above the threshold: grid point, offset and energy.
-    #[inline(always)]
-    fn detect(&self, threshold: f64, workspace: &mut Workspace) -> Option<(usize, f64, f64)> {
-        // The grid misses at most this part of a peak's energy: a peak is a quarter of a cell from two grid points
-        // at most, one eighth on average.
-        const SCALLOP: f64 = 0.9;
-        self.residual_energy(workspace);
-        let Workspace { fit, spectrum, .. } = workspace;
-        let bins = self.active.count as f64;
-        let mut best: Option<(usize, f64, f64)> = None;
-        loop {
-            let (q, coarse) = highest(&spectrum.energy)?;
-            let needed = best.map_or(threshold, |b| b.2);
-            if f64::from(coarse) / bins < SCALLOP * needed {
-                return best;
-            }
-            let (t, energy) = fit.peak(&self.model, spectrum, q, parabola(&spectrum.energy, q, self.model.grid.len));
-            let energy = energy / bins;
-            if energy >= needed {
-                best = Some((q, t, energy));
-            }
-            // The same peak must not be met again through its other grid points.
-            for d in [0, 1, self.model.grid.len - 1] {
-                spectrum.energy[(q + d) % self.model.grid.len] = 0.0;
-            }
-            if best.is_some() {
-                return best;
-            }
-        }
-    }
-
-    /// Residual energy on the grid, zero where a component already stands.
-    #[inline(always)]
-    fn residual_energy(&self, workspace: &mut Workspace) {
-        let Workspace { fit, spectrum, .. } = workspace;
-        let mut atoms = [Atom::default(); MAX_PATHS];
-        for (i, atom) in atoms.iter_mut().enumerate().take(fit.count) {
-            *atom = fit.atom(i);
-        }
-        let len = self.model.grid.len;
-        for atom in &mut atoms[..fit.count] {
-            for m in 0..2 {
-                self.model.grid.normalise(&mut atom.delay[m], &mut atom.gain[m]);
-            }
-        }
-        self.model.grid.residual_energy(&atoms[..fit.count], spectrum);
-        let reach = self.options.min_separation_cells * self.options.oversampling as f64;
-        for atom in &atoms[..fit.count] {
-            let middle = atom.delay[0] + 0.5 * estimate::wrap_steps(atom.delay[1] - atom.delay[0], len as f64);
-            let (from, to) = ((middle - reach).ceil() as i64, (middle + reach).floor() as i64);
-            for q in from..=to {
-                spectrum.energy[q.rem_euclid(len as i64) as usize] = 0.0;
-            }
         }
     }
 
@@ -350,25 +307,4 @@ impl Sre {
             b.raw_snr_db.total_cmp(&a.raw_snr_db).then_with(|| a.delay_s.total_cmp(&b.delay_s))
         });
     }
-}
-
-/// The highest value and its place; `None` if none is above zero.
-#[inline(always)]
-fn highest(energy: &[f32]) -> Option<(usize, f32)> {
-    const LANES: usize = 16;
-    let mut top = [0.0_f32; LANES];
-    for chunk in energy.chunks_exact(LANES) {
-        for (t, &e) in top.iter_mut().zip(chunk) {
-            *t = if e > *t { e } else { *t };
-        }
-    }
-    let top = top.into_iter().fold(0.0, f32::max);
-    if top > 0.0 { energy.iter().position(|&e| e == top).map(|q| (q, top)) } else { None }
-}
-
-/// Where the peak of the parabola through a grid point and its neighbours is, in grid steps from it.
-fn parabola(energy: &[f32], q: usize, len: usize) -> f64 {
-    let [a, b, c] = [energy[(q + len - 1) % len], energy[q], energy[(q + 1) % len]].map(f64::from);
-    let bend = a - 2.0 * b + c;
-    if bend < 0.0 { (0.5 * (a - c) / bend).clamp(-0.5, 0.5) } else { 0.0 }
 }

@@ -78,7 +78,7 @@ impl Default for SreOptions {
             delay_difference_error_s: 10e-12,
             phase_offset_deg: 0.0,
             processing_gain_db: 18.89,
-            min_separation_cells: 0.2,
+            min_separation_cells: 0.5,
         }
     }
 }

@@ -11,8 +11,9 @@ use super::interpolate::{Interpolator, LocalTransform, REACH};
 
 /// Grid points worked on at a time, few enough for all their intermediate values to stay in registers.
 const CHUNK: usize = 16;
-/// The kernels' numerators repeat after this many grid points, for every oversampling there is.
-const PERIOD: usize = 32;
+/// The kernels' numerators repeat after this many grid points, for every oversampling there is; every other point makes
+/// one chunk.
+const PERIOD: usize = 2 * CHUNK;
 
 /// The plan of one transform: `bins` bins on `oversampling * bins` delays.
 pub(super) struct Grid {
@@ -24,9 +25,10 @@ pub(super) struct Grid {
     fft: Arc<dyn Fft<f32>>,
     /// Moves the reference of the transform from the first bin to the centre of the bins.
     centring: Vec<Complex<f32>>,
-    /// `sin` and `cos` of `pi p / len` for `p` in `-len..len`, padded to whole chunks.
-    sine: Vec<f32>,
-    cosine: Vec<f32>,
+    /// `sin` and `cos` of `pi p / len` for every other `p` in `-len..len`, even ones (counted from `-len`) and odd
+    /// ones, padded to whole chunks.
+    sine: [Vec<f32>; 2],
+    cosine: [Vec<f32>; 2],
     /// `(sin, cos)` of `pi p / oversampling`, one period.
     full: [(f64, f64); PERIOD],
     interpolator: Interpolator,
@@ -39,7 +41,10 @@ pub(super) struct Spectrum {
     /// Real and imaginary parts, channel by channel, with `REACH` more points at either end.
     re: [Vec<f32>; 2],
     im: [Vec<f32>; 2],
-    /// Residual energy on the grid, both channels together, padded to whole chunks.
+    /// The same at every other point, padded to whole chunks.
+    coarse_re: [Vec<f32>; 2],
+    coarse_im: [Vec<f32>; 2],
+    /// Residual energy at every other point of the grid, both channels together, padded to whole chunks.
     pub energy: Vec<f32>,
     prepared: Vec<[GridAtom; 2]>,
 }
@@ -56,10 +61,11 @@ pub(super) struct Atom {
 /// The constants of an atom's kernel on the grid, relative to the grid point nearest to it.
 #[derive(Clone, Copy)]
 struct GridAtom {
-    /// Index of `p = 0` minus the nearest grid point, into the tables.
+    /// Which of the tables, and where in it, is the distance of grid point 0 from the nearest one.
+    parity: usize,
     start: usize,
-    /// Numerator of the kernel at grid points `0..PERIOD`; a chunk may start at either half.
-    numerator: [f32; PERIOD],
+    /// Numerator of the kernel at the points of any chunk.
+    numerator: [f32; CHUNK],
     cos_half: f32,
     sin_half: f32,
     re: f32,
@@ -78,15 +84,18 @@ impl Grid {
                 Complex::new(c as f32, s as f32)
             })
             .collect();
-        let angle = |i: usize| PI * (i as f64 - len as f64) / len as f64;
+        let angle = |parity: usize, i: usize| PI * ((2 * i + parity) as f64 - len as f64) / len as f64;
+        let table = |f: fn(f64) -> f64| {
+            [0, 1].map(|parity| (0..len + CHUNK).map(|i| f(angle(parity, i)) as f32).collect::<Vec<_>>())
+        };
         Self {
             bins,
             len,
             oversampling,
             fft: FftPlanner::new().plan_fft_inverse(len),
             centring,
-            sine: (0..2 * len + CHUNK).map(|i| angle(i).sin() as f32).collect(),
-            cosine: (0..2 * len + CHUNK).map(|i| angle(i).cos() as f32).collect(),
+            sine: table(f64::sin),
+            cosine: table(f64::cos),
             full: std::array::from_fn(|p| (PI * p as f64 / oversampling as f64).sin_cos()),
             interpolator: Interpolator::new(oversampling),
         }
@@ -95,13 +104,16 @@ impl Grid {
     /// Room for one observation.
     pub fn spectrum(&self) -> Spectrum {
         let zero = Complex::new(0.0, 0.0);
-        let padded = || std::array::from_fn(|_| vec![0.0; self.len + 2 * REACH + CHUNK]);
+        let padded = || std::array::from_fn(|_| vec![0.0; self.len + 2 * REACH]);
+        let coarse = || (self.len / 2).next_multiple_of(CHUNK);
         Spectrum {
             buffer: vec![zero; 2 * self.len],
             scratch: vec![zero; self.fft.get_inplace_scratch_len()],
             re: padded(),
             im: padded(),
-            energy: vec![0.0; self.len.next_multiple_of(CHUNK)],
+            coarse_re: std::array::from_fn(|_| vec![0.0; coarse()]),
+            coarse_im: std::array::from_fn(|_| vec![0.0; coarse()]),
+            energy: vec![0.0; coarse()],
             prepared: Vec::with_capacity(super::MAX_PATHS),
         }
     }
@@ -127,7 +139,12 @@ impl Grid {
                 *re = x.re * c.re - x.im * c.im;
                 *im = x.re * c.im + x.im * c.re;
             }
-            for part in [re, im] {
+            let coarse = [&mut spectrum.coarse_re[m], &mut spectrum.coarse_im[m]];
+            for (part, coarse) in [re, im].into_iter().zip(coarse) {
+                let pairs = part[REACH..REACH + self.len].as_chunks::<2>().0;
+                for (to, from) in coarse.iter_mut().zip(pairs) {
+                    *to = from[0];
+                }
                 for i in 0..REACH {
                     part[i] = wrap * part[self.len + i];
                     part[self.len + REACH + i] = wrap * part[REACH + i];
@@ -154,23 +171,23 @@ impl Grid {
         }
     }
 
-    /// Energy of the residual on the grid, both channels together, after `atoms` are taken out.
+    /// Energy of the residual at every other point of the grid, both channels together, after `atoms` are taken out.
     #[inline(always)]
     pub fn residual_energy(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
-        let Spectrum { re, im, energy, prepared, .. } = spectrum;
+        let Spectrum { coarse_re, coarse_im, energy, prepared, .. } = spectrum;
         prepared.clear();
         prepared.extend(atoms.iter().map(|atom| [0, 1].map(|m| self.prepare(atom.delay[m], atom.gain[m]))));
         for (chunk, energy) in energy.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
-            let q = chunk * CHUNK;
+            let h = chunk * CHUNK;
             let mut sum = [0.0_f32; CHUNK];
             for m in 0..2 {
-                let (mut re, mut im) = (window(&re[m], REACH + q), window(&im[m], REACH + q));
+                let (mut re, mut im) = (window(&coarse_re[m], h), window(&coarse_im[m], h));
                 for atom in prepared.iter() {
                     let atom = &atom[m];
-                    let numerator = window(&atom.numerator, q % PERIOD);
-                    let (sine, cosine) = (window(&self.sine, atom.start + q), window(&self.cosine, atom.start + q));
+                    let sine = window(&self.sine[atom.parity], atom.start + h);
+                    let cosine = window(&self.cosine[atom.parity], atom.start + h);
                     for i in 0..CHUNK {
-                        let kernel = numerator[i] / (sine[i] * atom.cos_half - cosine[i] * atom.sin_half);
+                        let kernel = atom.numerator[i] / (sine[i] * atom.cos_half - cosine[i] * atom.sin_half);
                         re[i] -= kernel * atom.re;
                         im[i] -= kernel * atom.im;
                     }
@@ -181,7 +198,7 @@ impl Grid {
             }
             *energy = sum;
         }
-        energy[self.len..].fill(0.0);
+        energy[self.len / 2..].fill(0.0);
     }
 
     /// The kernel `sin(pi p / oversampling) / sin(pi p / len)` of an atom, as constants about its nearest grid point.
@@ -197,14 +214,16 @@ impl Grid {
         }
         let (sin_half, cos_half) = (PI * rest / self.len as f64).sin_cos();
         let (sin_full, cos_full) = (PI * rest / self.oversampling as f64).sin_cos();
-        let mut numerator = [0.0; PERIOD];
+        let mut numerator = [0.0; CHUNK];
         let shift = PERIOD - nearest % PERIOD;
         for (i, x) in numerator.iter_mut().enumerate() {
-            let (s, c) = self.full[(i + shift) % PERIOD];
+            let (s, c) = self.full[(2 * i + shift) % PERIOD];
             *x = (s * cos_full - c * sin_full) as f32;
         }
+        let start = self.len - nearest;
         GridAtom {
-            start: self.len - nearest,
+            parity: start % 2,
+            start: start / 2,
             numerator,
             cos_half: cos_half as f32,
             sin_half: sin_half as f32,

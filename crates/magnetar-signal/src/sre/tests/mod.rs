@@ -3,6 +3,7 @@
 
 mod angle;
 mod bound;
+mod bounds;
 mod detection;
 mod hostile;
 mod inactive;

@@ -1,0 +1,242 @@
+//! What a step may not do: part a component's two delays beyond the array's bound, or bring two components so close
+//! that they cannot be told apart.
+
+#![allow(clippy::needless_range_loop, reason = "matrices and lanes read best by their indices")]
+
+use wide::f64x2;
+
+use super::MAX_PATHS;
+use super::estimate::wrap_steps;
+use super::fit::{Fit, Model, ZERO};
+use super::linear::{SQUARE, at, cholesky, solve};
+
+/// Most changes to the set of bounds that are held; a handful is usual.
+const CHANGES: usize = 48;
+/// A bound may be passed by this many grid steps: rounding.
+const SLACK: f64 = 1e-12;
+
+/// A move of all delays, grid steps.
+type Move = [f64x2; MAX_PATHS];
+
+/// A bound on the step: a weighted sum of two components' moves is at least `least`.
+#[derive(Clone, Copy, Default)]
+struct Bound {
+    terms: [(usize, f64x2); 2],
+    least: f64,
+}
+
+impl Bound {
+    /// The weighted sum.
+    #[inline(always)]
+    fn sum(&self, moves: &Move) -> f64 {
+        let [(a, wa), (b, wb)] = self.terms;
+        let sum = (moves[a] * wa + moves[b] * wb).to_array();
+        sum[0] + sum[1]
+    }
+
+    /// By how much moves pass the bound.
+    #[inline(always)]
+    fn excess(&self, moves: &Move) -> f64 {
+        self.least - self.sum(moves)
+    }
+}
+
+/// The bounds that are held; kept from step to step for its room alone.
+pub(super) struct Held {
+    count: usize,
+    bounds: [Bound; MAX_PATHS],
+    /// What one unit of force against each does to all delays.
+    columns: [Move; MAX_PATHS],
+    /// The forces.
+    forces: [f64; MAX_PATHS],
+    /// Cholesky factor of what the forces do to each other's bounds.
+    factor: [f64x2; SQUARE],
+}
+
+impl Fit {
+    /// Bends the step so that it keeps all bounds: the best step of the quadratic model under them. Returns the work of
+    /// the forces that hold the bounds: the step promises a fall of the residual energy by its product with the
+    /// gradient less this.
+    #[inline(always)]
+    pub(super) fn hold_bounds(&mut self, model: &Model) -> f64 {
+        match self.most_passed(model) {
+            Some(bound) => self.hold(model, bound),
+            None => 0.0,
+        }
+    }
+
+    /// Moves the two delays of a component together, without regard to the data, where a step would still part them
+    /// too far.
+    #[inline(always)]
+    pub(super) fn clip_differences(&mut self, model: &Model) {
+        for i in 0..self.count.min(MAX_PATHS) {
+            let step = self.step[i].to_array();
+            let difference = self.difference(model, i) + (step[1] - step[0]);
+            let half = 0.5 * (difference - difference.clamp(-model.max_difference, model.max_difference));
+            self.step[i] += f64x2::from([half, -half]);
+        }
+    }
+
+    /// The dual method of Goldfarb and Idnani (1983): from the free step, the bound that is passed most is brought in
+    /// with a growing force, while bounds whose force falls to zero are let go.
+    fn hold(&mut self, model: &Model, first: Bound) -> f64 {
+        let n = self.count.min(MAX_PATHS);
+        self.held.count = 0;
+        let mut next = Some(first);
+        let mut changes = 0;
+        while let Some(bound) = next {
+            let mut column = [ZERO; MAX_PATHS];
+            for (component, weights) in bound.terms {
+                column[component] += weights;
+            }
+            solve(n, &self.information, &mut column);
+            let mut force = 0.0;
+            let held = &mut self.held;
+            loop {
+                changes += 1;
+                let Some(relief) = held.relief(&column).filter(|_| changes < CHANGES && held.count < MAX_PATHS) else {
+                    return held.work();
+                };
+                let mut direction = column;
+                for k in 0..held.count {
+                    for i in 0..n {
+                        direction[i] -= held.columns[k][i] * relief[k];
+                    }
+                }
+                let yields = bound.sum(&direction);
+                // A bound that follows from the held ones cannot be met before one of them is let go.
+                let whole =
+                    if yields > 1e-9 * bound.sum(&column) { bound.excess(&self.step) / yields } else { f64::INFINITY };
+                let (weakest, partial) = held.weakest(&relief);
+                let length = whole.min(partial);
+                if length == f64::INFINITY {
+                    return held.work();
+                }
+                if whole < f64::INFINITY {
+                    for i in 0..n {
+                        self.step[i] += direction[i] * length;
+                    }
+                }
+                for k in 0..held.count {
+                    held.forces[k] -= length * relief[k];
+                }
+                force += length;
+                if whole <= partial {
+                    held.add(bound, column, force);
+                    break;
+                }
+                held.remove(weakest);
+            }
+            next = self.most_passed(model);
+        }
+        self.held.work()
+    }
+
+    /// The bound that the step passes most.
+    #[inline(always)]
+    fn most_passed(&self, model: &Model) -> Option<Bound> {
+        let n = self.count.min(MAX_PATHS);
+        let len = model.grid.len as f64;
+        let (mut most, mut found) = (SLACK, None);
+        let mut consider = |bound: Bound, step: &Move| {
+            let excess = bound.excess(step);
+            if excess > most {
+                (most, found) = (excess, Some(bound));
+            }
+        };
+        // Components are within reach of each other by twice the longest step; as the sine of half an angle.
+        let near = model.min_sine + std::f64::consts::PI * 2.0 * model.max_step / len;
+        for i in 0..n {
+            let difference = self.difference(model, i);
+            for sign in [-1.0, 1.0] {
+                let terms = [(i, f64x2::from([sign, -sign])), (i, ZERO)];
+                consider(Bound { terms, least: sign * difference - model.max_difference }, &self.step);
+            }
+            for j in 0..i {
+                let sine = self.kernels[at(i, j)].sine.abs().to_array();
+                for m in 0..2 {
+                    if sine[m] < near {
+                        let apart = wrap_steps(self.delay(i, m) - self.delay(j, m), len);
+                        let mut weights = [0.0; 2];
+                        weights[m] = apart.signum();
+                        let weights = f64x2::from(weights);
+                        let least = model.min_separation - apart.abs();
+                        consider(Bound { terms: [(i, weights), (j, -weights)], least }, &self.step);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Delay of component `i` in channel `m`, grid steps.
+    #[inline(always)]
+    pub(super) fn delay(&self, i: usize, m: usize) -> f64 {
+        self.places[i].q[m] as f64 + self.places[i].t.to_array()[m]
+    }
+
+    /// The delay difference of component `i`, grid steps.
+    #[inline(always)]
+    fn difference(&self, model: &Model, i: usize) -> f64 {
+        wrap_steps(self.delay(i, 1) - self.delay(i, 0), model.grid.len as f64)
+    }
+}
+
+impl Held {
+    /// None.
+    pub(super) fn new() -> Self {
+        Self {
+            count: 0,
+            bounds: [Bound::default(); MAX_PATHS],
+            columns: [[ZERO; MAX_PATHS]; MAX_PATHS],
+            forces: [0.0; MAX_PATHS],
+            factor: [ZERO; SQUARE],
+        }
+    }
+
+    /// How the forces give way to one unit of force along `column` while their bounds stay met; `None` if the held
+    /// bounds depend on each other.
+    fn relief(&mut self, column: &Move) -> Option<[f64; MAX_PATHS]> {
+        let (bounds, columns) = (&self.bounds, &self.columns);
+        let entry = |k: usize, l: usize| f64x2::splat(bounds[k].sum(&columns[l]));
+        if !cholesky(self.count, &mut self.factor, entry) {
+            return None;
+        }
+        let mut relief = [ZERO; MAX_PATHS];
+        for (x, bound) in relief.iter_mut().zip(&self.bounds[..self.count]) {
+            *x = f64x2::splat(bound.sum(column));
+        }
+        solve(self.count, &self.factor, &mut relief);
+        Some(relief.map(|x| x.to_array()[0]))
+    }
+
+    /// Which force is the first to fall to zero, and how far away that is.
+    fn weakest(&self, relief: &[f64; MAX_PATHS]) -> (usize, f64) {
+        let mut weakest = (0, f64::INFINITY);
+        for k in 0..self.count {
+            if relief[k] > 0.0 && self.forces[k] < weakest.1 * relief[k] {
+                weakest = (k, self.forces[k] / relief[k]);
+            }
+        }
+        weakest
+    }
+
+    fn add(&mut self, bound: Bound, column: Move, force: f64) {
+        self.bounds[self.count] = bound;
+        self.columns[self.count] = column;
+        self.forces[self.count] = force;
+        self.count += 1;
+    }
+
+    fn remove(&mut self, k: usize) {
+        self.count -= 1;
+        self.bounds.swap(k, self.count);
+        self.columns.swap(k, self.count);
+        self.forces.swap(k, self.count);
+    }
+
+    /// What the forces do over the moves that meet their bounds.
+    fn work(&self) -> f64 {
+        (0..self.count).map(|k| self.forces[k] * self.bounds[k].least).sum()
+    }
+}
