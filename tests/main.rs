@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+#[cfg(feature = "cuda")]
 mod backend;
 mod cli;
 mod dataset;
+#[cfg(feature = "cuda")]
 mod devices;
 mod estimate;
 mod folder;
@@ -18,3 +20,5 @@ mod sweep;
 mod trace;
 mod validate;
 mod version;
+#[cfg(not(feature = "cuda"))]
+mod without_cuda;

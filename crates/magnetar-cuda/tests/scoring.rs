@@ -1,5 +1,7 @@
 //! Candidate scoring through the real host code and the real kernel sources, on the stand-in driver.
 
+#![cfg(feature = "cuda")]
+
 mod gpu;
 
 use std::sync::Arc;
