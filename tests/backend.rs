@@ -99,4 +99,8 @@ fn the_benchmark_runs() {
     let output = command.env("LD_LIBRARY_PATH", library_dir()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 4);
+    let mut command = cli::magnetar(&["bench-gpu", "--rows", "20", "--posteriors", "1"]);
+    let none = set(command.env("LD_LIBRARY_PATH", library_dir()), Setting::Devices, 0);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(stderr(&none).contains("no GPU to measure"), "{}", stderr(&none));
 }

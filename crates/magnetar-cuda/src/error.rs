@@ -7,13 +7,13 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum CudaError {
     /// This build has no CUDA code.
-    #[error("this magnetar was built without CUDA; build it with `--features cuda`, or use `--backend cpu`")]
+    #[error("this magnetar was built without CUDA; build it with `--features cuda`, or use the CPU")]
     NotBuilt,
     /// No driver library.
-    #[error("no NVIDIA driver (libcuda) was found; install one, or use `--backend cpu`")]
+    #[error("no NVIDIA driver (libcuda) was found; install one, or use the CPU")]
     NoDriver,
     /// A driver, but no device that it can use.
-    #[error("the NVIDIA driver found no usable GPU ({0}); use `--backend cpu`")]
+    #[error("the NVIDIA driver found no usable GPU ({0}); the CPU does the same work")]
     NoDevice(String),
     /// The device's ordinal is out of range.
     #[error("there is no GPU number {ordinal}: this machine has {count}")]
@@ -32,7 +32,7 @@ pub enum CudaError {
         error: String,
     },
     /// The driver library lacks a function or broke in another way that its bindings treat as a panic.
-    #[error("the CUDA driver library is unusable: {0}; update the NVIDIA driver, or use `--backend cpu`")]
+    #[error("the CUDA driver library is unusable: {0}; update the NVIDIA driver, or use the CPU")]
     Broken(String),
     /// NVRTC is not installed.
     #[error("NVRTC (libnvrtc) was not found; install the CUDA toolkit, or use the embedded kernels")]
@@ -48,9 +48,7 @@ pub enum CudaError {
         log: String,
     },
     /// Not even one row fits the device.
-    #[error(
-        "one row needs {needed} bytes of GPU memory and {free} are free; close other programs, or use `--backend cpu`"
-    )]
+    #[error("one row needs {needed} bytes of GPU memory and {free} are free; close other programs, or use the CPU")]
     TooLarge {
         /// Bytes one row needs.
         needed: usize,

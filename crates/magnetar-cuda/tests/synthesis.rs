@@ -184,7 +184,7 @@ fn batches_fit_the_memory_of_the_device() {
     assert!(cuda.iter().zip(&cpu).all(|(a, b)| difference(a, b) < 1e-5));
     gpu.standin.set(Setting::MemoryBytes, 8_000);
     let refused = batch.run(&*open(batch.band, 1024)).unwrap_err();
-    assert!(refused.contains("GPU memory") && refused.contains("--backend cpu"), "{refused}");
+    assert!(refused.contains("GPU memory") && refused.contains("or use the CPU"), "{refused}");
     gpu.standin.set(Setting::MemoryBytes, 1 << 30);
     assert_eq!(gpu.standin.live(), 0);
 }

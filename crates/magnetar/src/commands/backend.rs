@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use magnetar_cuda::{CudaError, Options};
 use magnetar_posterior::{CpuScoring, ScoringBackend};
 use magnetar_signal::{Band, SynthesisBackend};
@@ -40,7 +41,7 @@ impl BackendChoice {
     fn open<T>(self, open: impl FnOnce() -> Result<T, CudaError>) -> anyhow::Result<Option<T>> {
         match self {
             Self::Cpu => Ok(None),
-            Self::Cuda => Ok(Some(open()?)),
+            Self::Cuda => Ok(Some(open().context("--backend cuda (--backend cpu does the same work)")?)),
             Self::Auto => Ok(open().inspect_err(|error| eprintln!("backend: cpu: {error}")).ok()),
         }
     }

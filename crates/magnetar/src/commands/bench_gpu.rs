@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use anyhow::Context as _;
 use magnetar_cuda::{KernelSource, Options};
 use magnetar_dataset::{Generator, Recipe};
 use magnetar_posterior::{
@@ -73,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     println!("cpu: {:.1} posteriors/s (all threads)", score_rate(&CpuScoring, &scorer, &scored)?);
     let kernels = if args.nvrtc { KernelSource::Nvrtc } else { KernelSource::Embedded };
     let options = Options { device: args.device, kernels, ..Options::default() };
-    let synthesis = magnetar_cuda::open_synthesis(&options, recipe.band)?;
+    let synthesis = magnetar_cuda::open_synthesis(&options, recipe.band).context("no GPU to measure")?;
     println!("{}: {:.0} rows/s", synthesis.description(), sum_rate(&*synthesis, &signals)?);
     let scoring = magnetar_cuda::open_scoring(&options)?;
     println!("{}: {:.1} posteriors/s", scoring.description(), score_rate(&*scoring, &scorer, &scored)?);
