@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 /// Writes to a temporary name beside the target; `commit` syncs and renames it. Dropped before that, it leaves nothing.
 #[derive(Debug)]
 pub struct AtomicFile {
-    writer: BufWriter<NamedTempFile>,
+    // Apart from each other: tempfile's own writer adds the temporary name, which tells a user nothing, to errors.
+    writer: BufWriter<File>,
+    temporary: TempPath,
     target: PathBuf,
 }
 
@@ -17,12 +19,18 @@ impl AtomicFile {
     /// Opens a temporary file in the target's directory.
     ///
     /// # Errors
-    /// The directory does not exist or cannot be written.
+    /// The directory does not exist or cannot be written, or the target is there and is no regular file: renaming
+    /// would replace a device such as `/dev/null` for everybody.
     pub fn create(target: &Path) -> io::Result<Self> {
-        let directory = match target.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        if let Ok(found) = std::fs::metadata(target) {
+            if found.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            if !found.is_file() {
+                let problem = "a device or pipe, which cannot be written whole or not at all; give a regular file";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+            }
+        }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".magnetar-");
         #[cfg(unix)]
@@ -31,8 +39,8 @@ impl AtomicFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(directory)?;
-        Ok(Self { writer: BufWriter::with_capacity(1 << 16, file), target: target.to_owned() })
+        let (file, temporary) = builder.tempfile_in(directory(target)).map_err(told_plainly)?.into_parts();
+        Ok(Self { writer: BufWriter::with_capacity(1 << 16, file), temporary, target: target.to_owned() })
     }
 
     /// Makes the file's content durable and gives it its name.
@@ -40,13 +48,10 @@ impl AtomicFile {
     /// # Errors
     /// Writing, syncing or renaming failed; the target is then unchanged.
     pub fn commit(self) -> io::Result<()> {
-        let file = self.writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.as_file().sync_all()?;
-        file.persist(&self.target).map_err(|e| e.error)?;
+        self.writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        self.temporary.persist(&self.target).map_err(|e| e.error)?;
         // The rename itself is durable only once the directory is: a failure here loses nothing that was there.
-        if let Some(directory) = self.target.parent().filter(|d| !d.as_os_str().is_empty()) {
-            let _ = File::open(directory).and_then(|d| d.sync_all());
-        }
+        let _ = File::open(directory(&self.target)).and_then(|d| d.sync_all());
         Ok(())
     }
 }
@@ -59,6 +64,20 @@ impl Write for AtomicFile {
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
+}
+
+fn directory(target: &Path) -> &Path {
+    target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Why no temporary file could be made, without its name.
+fn told_plainly(error: io::Error) -> io::Error {
+    let problem = match error.kind() {
+        io::ErrorKind::NotFound => "its folder does not exist",
+        io::ErrorKind::PermissionDenied => "its folder may not be written",
+        _ => return error,
+    };
+    io::Error::new(error.kind(), problem)
 }
 
 #[cfg(test)]
@@ -79,6 +98,28 @@ mod tests {
         abandoned.write_all(b"half").unwrap();
         drop(abandoned);
         assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn errors_do_not_tell_the_temporary_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = AtomicFile::create(&directory.path().join("nowhere/out.bin")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert_eq!(error.to_string(), "its folder does not exist");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_no_regular_file_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = AtomicFile::create(directory.path()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+        // A link to a device stands for the device: replacing it would be as wrong.
+        let target = directory.path().join("null.npy");
+        std::os::unix::fs::symlink("/dev/null", &target).unwrap();
+        let error = AtomicFile::create(&target).unwrap_err();
+        assert!(error.to_string().contains("give a regular file"), "{error}");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 }
