@@ -8,6 +8,9 @@ use magnetar_scene::AntennaPattern;
 use crate::manifest::Manifest;
 use crate::recipe::Csi;
 
+/// Name of the card in the dataset's folder: the one that Hugging Face and people look for.
+pub(crate) const CARD: &str = "README.md";
+
 /// The card as Markdown, with the YAML head that Hugging Face reads.
 pub(crate) fn card(manifest: &Manifest) -> String {
     let mut text = String::new();

@@ -137,7 +137,7 @@ impl Plan {
         let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let recorded = state.manifest.write(&self.job.out);
         result.and(recorded)?;
-        let readme = self.job.out.join("README.md");
+        let readme = self.job.out.join(card::CARD);
         write_whole(&readme, card::card(&state.manifest).as_bytes())?;
         Ok(Summary {
             rows: rows.into_inner(),

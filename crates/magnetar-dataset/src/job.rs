@@ -228,7 +228,7 @@ pub(crate) fn lock(folder: &Path) -> Result<Option<File>, Error> {
 }
 
 /// The manifest that is there, if any; refuses a folder with Parquet files but no manifest.
-fn existing(folder: &Path) -> Result<Option<Manifest>, Error> {
+pub(crate) fn existing(folder: &Path) -> Result<Option<Manifest>, Error> {
     let mut parquet = false;
     for entry in fs::read_dir(folder).map_err(Error::io(folder))? {
         let path = entry.map_err(Error::io(folder))?.path();
@@ -301,7 +301,7 @@ fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<()
 }
 
 /// Removes what interrupted runs left, and refuses Parquet files that do not belong.
-fn remove_strangers(folder: &Path, manifest: &Manifest) -> Result<(), Error> {
+pub(crate) fn remove_strangers(folder: &Path, manifest: &Manifest) -> Result<(), Error> {
     tidy(folder, |_| false)?;
     for (name, split) in &manifest.splits {
         let count = split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows));

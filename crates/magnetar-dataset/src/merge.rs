@@ -9,8 +9,8 @@ use magnetar_signal::AtomicFile;
 use crate::card;
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::job::lock;
-use crate::manifest::{MANIFEST, Manifest, ShardInfo, write_whole};
+use crate::job::{existing, lock, remove_strangers};
+use crate::manifest::{Manifest, ShardInfo, write_whole};
 use crate::shard::{Hashing, is_whole};
 
 /// What a merge did.
@@ -34,7 +34,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
     }
     fs::create_dir_all(out).map_err(Error::io(out))?;
     let _lock = lock(out)?;
-    if out.join(MANIFEST).exists() {
+    if existing(out)?.is_some() {
         sources.insert(0, Dataset::open(out)?);
     }
     let Some(first) = sources.first() else {
@@ -42,6 +42,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
     };
     let mut whole = Manifest::new(first.recipe(), first.manifest().seed);
     whole.version.clone_from(&first.manifest().version);
+    whole.backend.clone_from(&first.manifest().backend);
     for source in &sources {
         let differences = whole.differences(source.manifest());
         if !differences.is_empty() {
@@ -51,12 +52,18 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
         }
     }
     add_splits(&mut whole, &sources)?;
-    // Unfinished merges leave a manifest that lists only what is there.
+    for name in whole.splits.keys() {
+        let folder = out.join(name);
+        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+    }
+    remove_strangers(out, &whole)?;
+    if first.folder() != out {
+        // The manifest comes first: a merge that was stopped leaves the beginning of this dataset, not nobody's files.
+        whole.write(out)?;
+    }
     let mut copied = 0;
     for source in &sources {
         for (name, split) in &source.manifest().splits {
-            let folder = out.join(name);
-            fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
             for shard in &split.shards {
                 let known = whole.splits[name].shards.iter().find(|other| other.number == shard.number);
                 let from = Manifest::shard_path(source.folder(), name, shard.number);
@@ -80,7 +87,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
         }
     }
     whole.write(out)?;
-    write_whole(&out.join("README.md"), card::card(&whole).as_bytes())?;
+    write_whole(&out.join(card::CARD), card::card(&whole).as_bytes())?;
     Ok(Merged { shards: copied, manifest: whole })
 }
 

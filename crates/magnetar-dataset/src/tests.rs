@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use magnetar_signal::{BackendError, CpuSynthesis, Observation, SignalRow, SynthesisBackend};
+
 use self::folder::files;
 use crate::*;
 
@@ -196,6 +198,19 @@ fn slices_merge_into_the_same_dataset() {
     merge(&[out("c"), out("b")], &out("merged")).unwrap();
     assert!(files(&out("merged")) == files(&out("whole")));
     assert_eq!(check(&out("merged")), Vec::<String>::new());
+    // What a killed merge leaves is finished by the same command.
+    fs::remove_file(out("merged/README.md")).unwrap();
+    fs::write(out("merged/test/.magnetar-left"), "half a shard").unwrap();
+    let mut manifest = Manifest::read(&out("merged")).unwrap();
+    manifest.splits.values_mut().for_each(|split| split.shards.clear());
+    manifest.write(&out("merged")).unwrap();
+    assert_eq!(merge(&[out("a"), out("b"), out("c")], &out("merged")).unwrap().shards, 38);
+    assert!(files(&out("merged")) == files(&out("whole")));
+    // Somebody's Parquet files are not overwritten.
+    fs::create_dir_all(out("foreign/test")).unwrap();
+    fs::write(out("foreign/test/part-00000.parquet"), "mine").unwrap();
+    assert!(merge(&[out("a")], &out("foreign")).unwrap_err().to_string().contains("no manifest.json"));
+    assert_eq!(fs::read(out("foreign/test/part-00000.parquet")).unwrap(), b"mine");
     run(Job { seed: 6, ..job(&recipe, &out("other"), 45, 2) });
     assert!(merge(&[out("a"), out("other")], &out("mixed")).unwrap_err().to_string().contains("seed: 5, 6"));
     for slice in
@@ -203,6 +218,55 @@ fn slices_merge_into_the_same_dataset() {
     {
         assert!(Plan::new(Job { slice, ..job(&recipe, &out("none"), 45, 2) }).is_err());
     }
+}
+
+/// A backend with a name of its own.
+#[derive(Debug)]
+struct Elsewhere(CpuSynthesis);
+
+impl SynthesisBackend for Elsewhere {
+    fn name(&self) -> &'static str {
+        "elsewhere"
+    }
+
+    fn description(&self) -> String {
+        self.name().to_owned()
+    }
+
+    fn add_signals(&self, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), BackendError> {
+        self.0.add_signals(rows, blocks)
+    }
+}
+
+#[test]
+fn parts_of_another_backend_merge_and_keep_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = |name: &str| folder.path().join(name);
+    let recipe = recipe(&["store.csi=none"]);
+    let backend: Arc<dyn SynthesisBackend> = Arc::new(Elsewhere(CpuSynthesis::new(recipe.band)));
+    for (name, part) in [("a", 1), ("b", 2)] {
+        let slice = Slice::Part { part, parts: 2 };
+        run(Job { slice, backend: Some(Arc::clone(&backend)), ..job(&recipe, &out(name), 20, 1) });
+    }
+    assert_eq!(merge(&[out("a"), out("b")], &out("merged")).unwrap().manifest.backend, "elsewhere");
+    assert_eq!(check(&out("merged")), Vec::<String>::new());
+}
+
+#[test]
+fn a_card_that_was_damaged_edited_or_lost_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    run(job(&recipe(&["store.csi=none"]), folder.path(), 3, 1));
+    let path = folder.path().join("README.md");
+    let mut card = fs::read(&path).unwrap();
+    card[100] ^= 1;
+    fs::write(&path, &card).unwrap();
+    assert!(matches!(check(folder.path()).as_slice(), [problem] if problem.contains("README.md: not the card")));
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(check(folder.path()).as_slice(), [problem] if problem.contains("README.md")));
+    let options = VerifyOptions { sample: 1, seed: 1, partial: true };
+    assert_eq!(verify(folder.path(), options, &|_| {}).unwrap().problems, Vec::<String>::new());
+    run(job(&recipe(&["store.csi=none"]), folder.path(), 3, 1));
+    assert_eq!(check(folder.path()), Vec::<String>::new());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::card;
 use crate::dataset::{Columns, Dataset};
 use crate::decode;
 use crate::error::Error;
@@ -85,7 +87,22 @@ pub fn verify(folder: &Path, options: VerifyOptions, progress: &(dyn Fn(u64) + S
         };
         regenerate(&dataset, name, &generator, &whole, options, &mut found);
     }
+    found.problems.extend(check_card(&dataset, options.partial).err());
     Ok(found)
+}
+
+/// The card follows from the manifest, to the byte; another version of the program may word it differently.
+fn check_card(dataset: &Dataset, partial: bool) -> Result<(), String> {
+    let (path, manifest) = (dataset.folder().join(card::CARD), dataset.manifest());
+    let anew = "the same generate (or merge) command writes it anew";
+    match fs::read(&path) {
+        // A run that was stopped has not come to its card.
+        Err(e) if e.kind() == ErrorKind::NotFound && partial => Ok(()),
+        Err(e) => Err(format!("{}: {e}; {anew}", path.display())),
+        Ok(_) if manifest.version != env!("CARGO_PKG_VERSION") => Ok(()),
+        Ok(found) if found == card::card(manifest).as_bytes() => Ok(()),
+        Ok(_) => Err(format!("{}: not the card of this manifest, edited or damaged; {anew}", path.display())),
+    }
 }
 
 /// Files that should not be there, shards that should.
