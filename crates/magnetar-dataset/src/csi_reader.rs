@@ -4,11 +4,13 @@ use std::fs::File;
 use std::path::Path;
 
 use arrow::array::{Array, FixedSizeListArray, Float16Array, Float32Array, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 use arrow::error::ArrowError;
 use num_complex::Complex32;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+
+use crate::schema::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 
 /// Name of the column.
 const COLUMN: &str = "csi";
@@ -89,6 +91,7 @@ impl CsiReader {
         if width == 0 || !width.is_multiple_of(PER_BIN) {
             return Err(column(format!("its `csi` has {width} numbers a row")));
         }
+        check_tensor(field, width / PER_BIN).map_err(column)?;
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mask = ProjectionMask::roots(builder.parquet_schema(), [index]);
         let reader = builder.with_projection(mask).with_batch_size(batch_rows.max(1)).build().map_err(parquet)?;
@@ -153,8 +156,32 @@ impl CsiReader {
     }
 }
 
+/// A tensor says how its numbers are meant; in any other order they would be read as something else. A plain list says
+/// nothing and is believed.
+fn check_tensor(field: &Field, bins: usize) -> Result<(), String> {
+    #[derive(serde::Deserialize)]
+    struct Tensor {
+        shape: Vec<usize>,
+        permutation: Option<Vec<usize>>,
+    }
+    let about = |key: &str| field.metadata().get(key).map(String::as_str);
+    if about(EXTENSION_TYPE_NAME_KEY) != Some("arrow.fixed_shape_tensor") {
+        return Ok(());
+    }
+    let text = about(EXTENSION_TYPE_METADATA_KEY).unwrap_or_default();
+    let tensor: Tensor = serde_json::from_str(text).map_err(|e| format!("its `csi` is a tensor of no shape ({e})"))?;
+    if tensor.shape != [bins, 2, 2] {
+        return Err(format!("its `csi` is a tensor of shape {:?}", tensor.shape));
+    }
+    match tensor.permutation {
+        Some(order) if order != [0, 1, 2] => Err(format!("its `csi` is a tensor with the axes in the order {order:?}")),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, Int32Array};
@@ -165,7 +192,17 @@ mod tests {
     use super::*;
 
     fn write(path: &Path, name: &str, array: ArrayRef) {
-        let field = Field::new(name, array.data_type().clone(), true);
+        write_tensor(path, name, array, None);
+    }
+
+    fn write_tensor(path: &Path, name: &str, array: ArrayRef, tensor: Option<&str>) {
+        let mut field = Field::new(name, array.data_type().clone(), true);
+        if let Some(tensor) = tensor {
+            field.set_metadata(HashMap::from([
+                (EXTENSION_TYPE_NAME_KEY.to_owned(), "arrow.fixed_shape_tensor".to_owned()),
+                (EXTENSION_TYPE_METADATA_KEY.to_owned(), tensor.to_owned()),
+            ]));
+        }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap();
         let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
         writer.write(&batch).unwrap();
@@ -227,5 +264,26 @@ mod tests {
         assert!(refused(&path).contains("6 numbers"));
         write(&path, "csi", list(zeros(), 4, Some(1)));
         assert!(refused(&path).contains("row 1"));
+    }
+
+    #[test]
+    fn a_tensor_of_another_shape_is_not_taken_for_ours() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("c.parquet");
+        let zeros = || list(Arc::new(Float32Array::from(vec![0.0; 64])), 32, None);
+        for (tensor, problem) in [
+            (r#"{"shape":[8,2,2]}"#, None),
+            (r#"{"shape":[8,2,2],"permutation":[0,1,2]}"#, None),
+            (r#"{"shape":[2,8,2]}"#, Some("shape [2, 8, 2]")),
+            (r#"{"shape":[8,2,2],"permutation":[1,0,2]}"#, Some("order [1, 0, 2]")),
+            ("", Some("no shape")),
+        ] {
+            write_tensor(&path, "csi", zeros(), Some(tensor));
+            match (CsiReader::open(&path, 4), problem) {
+                (Ok(reader), None) => assert_eq!(reader.bins(), 8),
+                (Err(error), Some(problem)) => assert!(error.to_string().contains(problem), "{error}"),
+                (found, _) => panic!("{tensor}: {:?}", found.err()),
+            }
+        }
     }
 }

@@ -13,8 +13,8 @@ use crate::recipe::Csi;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Arrow's keys of an extension type in a field's metadata.
-const EXTENSION_TYPE_NAME_KEY: &str = "ARROW:extension:name";
-const EXTENSION_TYPE_METADATA_KEY: &str = "ARROW:extension:metadata";
+pub(crate) const EXTENSION_TYPE_NAME_KEY: &str = "ARROW:extension:name";
+pub(crate) const EXTENSION_TYPE_METADATA_KEY: &str = "ARROW:extension:metadata";
 
 /// What decides the columns' types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
