@@ -9,8 +9,8 @@ use num_complex::Complex64;
 use crate::visibility::{Occluder, Occluders};
 use crate::{Device, Path, PathGeometry, SlabReflector, Surface, TraceError};
 
-/// Faces closer than this (metres) lie in one plane: where faces of touching or overlapping boxes both hold a
-/// reflection point, the wave is reflected once.
+/// Faces closer than this (metres) lie in one plane: where faces of touching or overlapping boxes, or of a box behind a
+/// wall and the wall, both hold a reflection point, the wave is reflected once.
 const SAME_PLANE_M: f64 = 1e-9;
 
 /// A room with boxes, made ready for tracing at one frequency.
@@ -216,6 +216,7 @@ impl Tracer {
                 if within_room
                     && self.occluders.clear(tx, &vertex, Some(index))
                     && self.occluders.clear(&vertex, rx, Some(index))
+                    && !self.in_room_surface(&vertex, &normal)
                     && !shadowed_twin(boxes, index, &vertex, &normal)
                 {
                     let face = Face::ALL[2 * axis + usize::from(side > 0.0)];
@@ -224,6 +225,15 @@ impl Tracer {
                 }
             }
         }
+    }
+
+    /// Whether a face with this normal at this point lies in an outer surface of the room: the box then stands behind
+    /// that surface, which reflects in its place.
+    fn in_room_surface(&self, vertex: &Point3<f64>, normal: &Vector3<f64>) -> bool {
+        (0..3).any(|axis| {
+            let plane = if normal[axis] > 0.0 { self.room.min[axis] } else { self.room.max[axis] };
+            normal[axis].abs() > 1.0 - 1e-12 && (vertex[axis] - plane).abs() <= SAME_PLANE_M
+        })
     }
 }
 

@@ -248,6 +248,25 @@ fn a_box_flush_with_the_wall_hides_the_wall_behind_it() {
 }
 
 #[test]
+fn a_box_behind_a_wall_does_not_reflect_with_it() {
+    for (axis, (face, wall)) in
+        [(Face::XMax, Face::XMin), (Face::YMax, Face::YMin), (Face::ZMax, Face::ZMin)].into_iter().enumerate()
+    {
+        for far in [false, true] {
+            let mut center = Point3::new(1.0, 0.0, 1.5);
+            center[axis] = if far { room().max[axis] + 0.5 } else { room().min[axis] - 0.5 };
+            let mut size = Vector3::new(4.0, 4.0, 4.0);
+            size[axis] = 1.0;
+            let behind = BoxShape { center, size, yaw: 0.0 };
+            let (tx, rx) = (Point3::new(1.0, 0.3, 1.5), Point3::new(1.4, -0.3, 1.2));
+            let alone = tracer(&[]).trace(&tx, &rx).unwrap();
+            let paths = tracer(&[behind]).trace(&tx, &rx).unwrap();
+            assert!(same(&alone, &paths), "{face} {wall} {far}: {paths:?}");
+        }
+    }
+}
+
+#[test]
 fn free_space_loss_of_the_direct_path() {
     let paths = tracer(&[]).trace(&Point3::new(1.0, 0.0, 1.0), &Point3::new(1.0, -2.0, 1.0)).unwrap();
     let expected = Complex64::new(SPEED_OF_LIGHT / F / (8.0 * PI), 0.0);
