@@ -31,6 +31,19 @@ fn a_sweep_writes_a_table_and_a_page_once_and_verifies() {
         serde_json::from_str(&succeed(&["sweep", file, "--out", out_arg, "--json"])).unwrap();
     assert_eq!((again["points_kept"].as_u64(), again["rows_made"].as_u64()), (Some(4), Some(0)));
     assert!(fs::read(out.join("sweep.parquet")).unwrap() == table);
+    // A flipped bit is found wherever it is, also in what no number depends on.
+    for name in ["sweep.json", "sweep.html", "sweep.parquet"] {
+        let (path, whole) = (out.join(name), fs::read(out.join(name)).unwrap());
+        let at = whole.windows(3).position(|w| w == b"snr").unwrap_or(whole.len() / 2);
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        fs::write(&path, damaged).unwrap();
+        let output = magnetar(&["verify", out_arg]).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        assert!(!output.status.success() && String::from_utf8_lossy(&said).contains(name), "{name}");
+        fs::write(&path, whole).unwrap();
+    }
+    assert!(succeed(&["verify", out_arg]).contains("valid"));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::axis::Setting;
 use super::definition::Definition;
@@ -23,7 +24,7 @@ use super::point::PointResult;
 use super::run::{read_result, result_path};
 use crate::error::Error;
 use crate::manifest::write_whole;
-use crate::recipe::Recipe;
+use crate::recipe::{Recipe, hex};
 use crate::shard::{Hashing, digest, parquet_error};
 
 /// Name of a sweep's manifest.
@@ -66,6 +67,8 @@ pub struct SweepManifest {
     pub points: Vec<ListedPoint>,
     /// The base recipe.
     pub base: Recipe,
+    /// SHA-256 of this manifest's text with this field empty: nothing else holds all of it.
+    pub sha256: String,
 }
 
 /// A finished sweep.
@@ -95,11 +98,12 @@ impl SweepTable {
             table_sha256: String::new(),
             points,
             base: (*sweep.base).clone(),
+            sha256: String::new(),
         };
         manifest.table_sha256 = write_table(&out.join(SWEEP_TABLE), &manifest, &results)?;
         let path = out.join(SWEEP_MANIFEST);
-        let text = serde_json::to_vec_pretty(&manifest).map_err(|e| Error::invalid(&path, e.to_string()))?;
-        write_whole(&path, &text)?;
+        manifest.sha256 = hex(&Sha256::digest(manifest.text(&path)?));
+        write_whole(&path, manifest.text(&path)?.as_bytes())?;
         Ok(Self { manifest, results })
     }
 
@@ -129,6 +133,10 @@ fn needed(mut result: PointResult, sweep: &Definition, points: usize) -> PointRe
 }
 
 impl SweepManifest {
+    fn text(&self, path: &Path) -> Result<String, Error> {
+        serde_json::to_string_pretty(self).map_err(|e| Error::invalid(path, e.to_string()))
+    }
+
     /// Reads and checks a manifest.
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(SWEEP_MANIFEST);
@@ -148,6 +156,13 @@ impl SweepManifest {
             .any(|point| point.settings.len() != manifest.sweep.axes.len() || !is_hash(&point.hash))
         {
             return Err(Error::invalid(&path, "a point does not fit the axes, or has no hash: the file was edited"));
+        }
+        // The hash stands last, between the quotes that were empty when it was taken.
+        let before = text.strip_suffix("\"\n}").and_then(|rest| rest.strip_suffix(&manifest.sha256));
+        if before.is_none_or(|before| hex(&Sha256::digest(format!("{before}\"\n}}"))) != manifest.sha256) {
+            let problem =
+                "its own SHA-256 is not that of its text: edited or damaged; the same sweep command writes it anew";
+            return Err(Error::invalid(&path, problem));
         }
         Ok(manifest)
     }

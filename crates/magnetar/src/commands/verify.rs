@@ -1,11 +1,13 @@
 //! `magnetar verify`.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use magnetar_dataset::sweep::{SWEEP_MANIFEST, verify_sweep};
+use magnetar_dataset::sweep::{SWEEP_MANIFEST, SWEEP_PAGE, SweepTable, verify_sweep};
 use magnetar_dataset::{Dataset, SplitManifest, VerifyOptions, verify};
+use magnetar_report::sweep::sweep_page;
 use serde_json::json;
 
 use crate::progress;
@@ -13,8 +15,9 @@ use crate::progress;
 /// Flags of `magnetar verify`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Checks the manifest, the hash of every file, counts, schema, ranges, and makes a random sample of rows again to compare
-them bit for bit. A sweep's points are checked by hash, its stored datasets like any other, and some of its points are
+Checks the manifest, the hash of every file, counts, schema, ranges, and makes a
+random sample of rows again to compare them bit for bit. A sweep's points are
+checked by hash, its stored datasets like any other, and some of its points are
 measured again. Exit code 1 if anything is wrong.
 
 Examples:
@@ -45,8 +48,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let options = VerifyOptions { sample: args.sample, seed, partial: args.partial };
     let found = if args.dataset.join(SWEEP_MANIFEST).is_file() {
         let bar = progress::bar(0, "rows");
-        let found = verify_sweep(&args.dataset, options, &|rows| bar.inc(rows))?;
+        let mut found = verify_sweep(&args.dataset, options, &|rows| bar.inc(rows))?;
         bar.finish_and_clear();
+        if found.problems.is_empty() {
+            found.problems.extend(check_page(&args.dataset)?);
+        }
         found
     } else {
         let dataset = Dataset::open(&args.dataset)?;
@@ -75,4 +81,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     Ok(if found.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What is wrong with a sweep's page, which follows from its table; another version may draw it differently.
+fn check_page(folder: &Path) -> anyhow::Result<Option<String>> {
+    let (path, table) = (folder.join(SWEEP_PAGE), SweepTable::open(folder)?);
+    let problem = match fs::read(&path) {
+        Err(e) => e.to_string(),
+        Ok(_) if table.manifest.version != env!("CARGO_PKG_VERSION") => return Ok(None),
+        Ok(found) if found == sweep_page(&table).as_bytes() => return Ok(None),
+        Ok(_) => "not the page of this sweep, edited or damaged".to_owned(),
+    };
+    Ok(Some(format!("{}: {problem}; the same sweep command writes it anew", path.display())))
 }
