@@ -13,7 +13,7 @@ pub(crate) fn read(path: &Path, kind: &'static str, limit: u64) -> Result<String
     String::from_utf8(read_bytes(path, kind, limit)?).map_err(|error| {
         let line = line_at(error.as_bytes(), error.utf8_error().valid_up_to());
         let place = Place::new(&path.display().to_string()).at_line(line);
-        Error::malformed(place, "not UTF-8 text", format!("a {kind} file in plain text"))
+        Error::malformed(place, "not UTF-8 text", format!("plain text, as {kind} files are"))
     })
 }
 
