@@ -5,6 +5,7 @@
 #[cfg(feature = "cuda")]
 mod backend;
 mod cli;
+mod console;
 mod dataset;
 #[cfg(feature = "cuda")]
 mod devices;

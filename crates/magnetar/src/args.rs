@@ -59,6 +59,15 @@ pub fn parse_frequency_ghz(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of worker threads, 0 for one a core. Beyond the bound a machine would only start threads.
+pub fn parse_threads(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1024;
+    match text.parse() {
+        Ok(threads) if threads <= MOST => Ok(threads),
+        _ => Err(format!("expected a number of threads from 0 (one a core) to {MOST}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +111,14 @@ mod tests {
         assert_eq!(parse_number("0"), Ok(0));
         for text in ["-1", "1.5", "", "first"] {
             assert!(parse_number(text).unwrap_err().contains("0 or larger"), "{text}");
+        }
+    }
+
+    #[test]
+    fn threads_are_bounded() {
+        assert_eq!((parse_threads("0"), parse_threads("64")), (Ok(0), Ok(64)));
+        for text in ["-1", "1025", "1000000000", "two"] {
+            assert!(parse_threads(text).is_err(), "{text}");
         }
     }
 

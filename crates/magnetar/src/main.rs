@@ -1,5 +1,8 @@
 //! The command line of magnetar: parse, call, print.
 
+#[macro_use]
+mod output;
+
 mod args;
 mod commands;
 mod progress;
@@ -35,4 +38,29 @@ fn told_once(error: &anyhow::Error) -> String {
         told if told.contains(&cause) => text,
         told => format!("{told}: {cause}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::Cli;
+
+    fn check(command: &Command) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in help.lines() {
+            // Longer lines are broken in the middle by an ordinary terminal.
+            let most = if line.starts_with(' ') { 100 } else { 80 };
+            assert!(line.chars().count() <= most, "help of {}: {line}", command.get_name());
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn help_fits_a_terminal() {
+        let mut command = Cli::command();
+        command.build();
+        check(&command);
+        command.debug_assert();
+    }
 }

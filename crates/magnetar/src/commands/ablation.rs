@@ -13,7 +13,8 @@ use crate::progress;
 /// Flags of `magnetar ablation`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Scores the rows once with the full likelihood and once without each of its terms, the parameters unchanged.
+Scores the rows once with the full likelihood and once without each of its
+terms, the parameters unchanged.
 
 Examples:
   magnetar ablation data --split test --limit 500")]

@@ -15,8 +15,9 @@ use magnetar_signal::{CpuSynthesis, ElementPath, Observation, SignalRow, Synthes
 /// Flags of `magnetar bench-gpu`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Rows per second of the path summation and posteriors per second of the scoring, on the CPU and on the GPU, copies
-included. The GPU code is assembled and CPU-emulated, not yet run on a GPU: please send us what this prints.
+Rows per second of the path summation and posteriors per second of the scoring,
+on the CPU and on the GPU, copies included. The GPU code is assembled and
+CPU-emulated, not yet run on a GPU: please send us what this prints.
 
 Examples:
   magnetar bench-gpu

@@ -20,17 +20,20 @@ const CHUNK: usize = 2048;
 /// Flags of `magnetar estimate`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Input: .npy with complex64 or complex128 of shape [n, bins, 2] or [bins, 2], or .parquet with a column `csi`
-(fixed-size lists of float32 or float16, [bins, 2, 2], real and imaginary part last). Noise of unit variance is assumed
+Input: .npy with complex64 or complex128 of shape [n, bins, 2] or [bins, 2], or
+.parquet with a column `csi` (fixed-size lists of float32 or float16, shape
+[bins, 2, 2], real and imaginary part last). Noise of unit variance is assumed
 unless --noise-variance or --inactive-bins says otherwise.
-Output: one row a component, strongest first (rank 0): observation, rank, aoa_rad, phase_rad, delay_s, raw_snr_db,
-snr_db, and alias_confidence with --aoa-mode wideband. Delays are in [0, bins / bandwidth).
+Output: one row a component, strongest first (rank 0): observation, rank,
+aoa_rad, phase_rad, delay_s, raw_snr_db, snr_db, and alias_confidence with
+--aoa-mode wideband. Delays are in [0, bins / bandwidth).
 
 Examples:
   magnetar estimate obs.npy --out est.parquet
   magnetar estimate obs.npy --out est.csv --all --p-fa 1e-3
   magnetar estimate part-00000.parquet --out est.jsonl --aoa-mode wideband
-  magnetar estimate measured.npy --out est.parquet --inactive-bins 0-15,256,496-511 --phase-offset-deg 12.5")]
+  magnetar estimate measured.npy --out est.parquet --inactive-bins 0-15,496-511
+  magnetar estimate measured.npy --out est.csv --phase-offset-deg -12.5")]
 pub struct Args {
     /// Observations: an .npy or .parquet file.
     file: PathBuf,

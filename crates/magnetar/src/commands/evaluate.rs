@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use magnetar_dataset::Columns;
 use magnetar_posterior::{REPLAY_LEVELS, Summary, Tally, evaluate};
 use serde_json::{Value, json};
@@ -14,9 +14,10 @@ use crate::progress;
 /// Flags of `magnetar evaluate`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Averages weigh no-board and board rows equally, and within each every material assignment equally. Of replays, board
-placements weigh equally as well, protocols within each placement, and RX sites within each protocol, as in the paper.
-Standard errors treat the rows of such a group as independent.
+Averages weigh no-board and board rows equally, and within each every material
+assignment equally. Of replays, board placements weigh equally as well,
+protocols within each placement, and RX sites within each protocol, as in the
+paper. Standard errors treat the rows of such a group as independent.
 
 Examples:
   magnetar evaluate data
@@ -55,6 +56,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         rows += dataset.sample_rows(split, limit)?;
         records.push(dataset.sample(split, Columns::WithoutCsi, limit)?);
     }
+    ensure!(rows > 0, "no row to score in split {}; give a larger --limit, or another split", splits.join(", "));
     let bar = progress::bar(rows, "rows");
     let evaluation = evaluate(records.into_iter().flatten(), &scorer, &*backend, args.scorer.size(), &|n| bar.inc(n))?;
     bar.finish_and_clear();

@@ -19,13 +19,18 @@ use crate::progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Writes NumPy arrays (float32) into a folder, streamed, rows in index order:
-  spatial.npy   [rows, 8 + 4K, H, W]      displacement (2), log range, cos and sin of bearing, b_LOS, spacing (2),
-                                          then per arrival SNR, cos and sin of its mismatch, validity
-  query.npy     [rows, 4 + 2K, D, H, W]   cos and sin of the candidate heading against the RX heading, against the
-                                          direction to the RX, and against each arrival's propagation
-  dense.npy     [rows, 12 + 6K, D, H, W]  with --dense, instead of the two above
-  target.npy    [rows, 8, 2]              flat candidate index and weight; unused places have weight 0
-  axes.npy      [rows, H + W]             y of the rows, then x of the columns, metres
+  spatial.npy  [rows, 8 + 4K, H, W]
+      displacement (2), log range, cos and sin of bearing, b_LOS, spacing (2),
+      then per arrival SNR, cos and sin of its mismatch, validity
+  query.npy    [rows, 4 + 2K, D, H, W]
+      cos and sin of the candidate heading against the RX heading, against the
+      direction to the RX, and against each arrival's propagation
+  dense.npy    [rows, 12 + 6K, D, H, W]
+      with --dense, instead of the two above
+  target.npy   [rows, 8, 2]
+      flat candidate index and weight; unused places have weight 0
+  axes.npy     [rows, H + W]
+      y of the rows, then x of the columns, metres
 
 Examples:
   magnetar features data --split train --limit 1000 --training --out features

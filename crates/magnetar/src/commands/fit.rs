@@ -14,8 +14,9 @@ use super::twin_scorer::ScorerArgs;
 /// Flags of `magnetar fit`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Fits the widths and rates of the twin's likelihood by maximum likelihood, starting from the given (or shipped)
-parameters. Every row is scored with its own materials withheld, as those of a test room are.
+Fits the widths and rates of the twin's likelihood by maximum likelihood,
+starting from the given (or shipped) parameters. Every row is scored with its
+own materials withheld, as those of a test room are.
 
 Examples:
   magnetar fit data --out my.twin.toml

@@ -12,8 +12,9 @@ use crate::progress;
 /// Flags of `magnetar fuse`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Fuses the views of each set two ways: early (product of XY marginals) and late (sum over headings of the product of
-joints). P_1m is the mass within 1 m of the true position.
+Fuses the views of each set two ways: early (product of XY marginals) and late
+(sum over headings of the product of joints). P_1m is the mass within 1 m of the
+true position.
 
 Examples:
   magnetar fuse data

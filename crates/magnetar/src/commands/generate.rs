@@ -11,12 +11,14 @@ use serde_json::json;
 
 use super::backend::BackendChoice;
 use super::recipe::RecipeArgs;
+use crate::args::parse_threads;
 use crate::progress;
 
 /// Flags of `magnetar generate`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A stopped run (Ctrl-C, a crash, a full disk) is finished by the same command; the result is the same to the byte.
+A stopped run (Ctrl-C, a crash, a full disk) is finished by the same command;
+the result is the same to the byte.
 
 Examples:
   magnetar generate                                  the paper's corpora into data/
@@ -40,7 +42,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Worker threads; 0 for one a core.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Rows of a Parquet file (the recipe's store.shard_rows).
     #[arg(long, value_name = "ROWS")]
@@ -141,6 +143,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     if args.dry_run {
+        if args.json {
+            let splits: serde_json::Map<_, _> =
+                plan.rows_by_split().into_iter().map(|(split, rows)| (split, json!(rows))).collect();
+            let shown = json!({
+                "out": args.out, "rows_to_make": rows, "rows_kept": plan.kept_rows(), "shards": plan.shards(),
+                "bytes": estimate.bytes, "seconds": estimate.duration.as_secs_f64(), "splits": splits,
+            });
+            println!("{shown}");
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let bar = progress::bar(rows, "rows");

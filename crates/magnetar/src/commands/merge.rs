@@ -8,8 +8,9 @@ use serde_json::json;
 /// Flags of `magnetar merge`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Parts made with generate --part or --shards, on any machine and in any order, become the dataset one run would have
-made, to the byte. The target may be one of the parts.
+Parts made with generate --part or --shards, on any machine and in any order,
+become the dataset one run would have made, to the byte. The target may be one
+of the parts.
 
 Examples:
   magnetar merge part1 part2 part3 part4 --out data")]

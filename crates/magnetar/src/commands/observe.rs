@@ -33,8 +33,9 @@ enum Stage {
 /// Flags of `magnetar observe`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-The file holds complex64 numbers of shape [count, bins, 2], channel last, in units of the noise's standard deviation.
-The same call gives the same bytes, and observation i is the same whatever the count.
+The file holds complex64 numbers of shape [count, bins, 2], channel last, in
+units of the noise's standard deviation. The same call gives the same bytes, and
+observation i is the same whatever the count.
 
 Examples:
   magnetar observe lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --seed 1 --out obs.npy

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 /// Flags of `magnetar pattern`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A pattern file is a CSV with the header azimuth_deg,elevation_deg,gain_db (a full grid) or cut,angle_deg,gain_db
-(an azimuth and an elevation cut), or an MSI Planet file (.msi, .pln).
+A pattern file is a CSV with the header azimuth_deg,elevation_deg,gain_db (a
+full grid) or cut,angle_deg,gain_db (an azimuth and an elevation cut), or an MSI
+Planet file (.msi, .pln).
 
 Examples:
   magnetar pattern list

@@ -20,9 +20,10 @@ use crate::progress;
 /// Flags of `magnetar posterior`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A volume is a float32 array [D, H, W]: heading bin d looks along 360 d / D degrees, row i and column j are cells of the
-room along y and x. With --all the array is [rows, D, H, W]; a name that ends in .parquet gives a table instead, a row a
-posterior: mode, HPD sizes, marginals and the volume.
+A volume is a float32 array [D, H, W]: heading bin d looks along 360 d / D
+degrees, row i and column j are cells of the room along y and x. With --all the
+array is [rows, D, H, W]; a name that ends in .parquet gives a table instead, a
+row a posterior: mode, HPD sizes, marginals and the volume.
 
 Examples:
   magnetar posterior data --index 3

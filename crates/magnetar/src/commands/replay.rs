@@ -8,14 +8,16 @@ use magnetar_dataset::replay::STAND_IN;
 use magnetar_dataset::{Job, Plan, Recipe, Slice};
 use serde_json::json;
 
+use crate::args::parse_threads;
 use crate::progress;
 
 /// Flags of `magnetar replay`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-The rows are simulated stand-ins for measurements, and the dataset says so in its card, manifest and Parquet metadata.
-They have the columns of any dataset plus protocol, placement, site and command. The TX faces the RX. A stopped run is
-finished by the same command.
+The rows are simulated stand-ins for measurements, and the dataset says so in
+its card, manifest and Parquet metadata. They have the columns of any dataset
+plus protocol, placement, site and command. The TX faces the RX. A stopped run
+is finished by the same command.
 
 Examples:
   magnetar replay full-rotation --out rotation       4 placements x 7 sites x 360 headings
@@ -42,7 +44,7 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Worker threads; 0 for one a core.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Print a JSON summary.
     #[arg(long)]

@@ -13,8 +13,9 @@ use magnetar_signal::AtomicFile;
 /// Flags of `magnetar report`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-The page is one file that opens from disk and loads nothing: recipe, split counts, coverage, distributions by board
-condition, and example rows with plan, channel, delay profile and twin posterior.
+The page is one file that opens from disk and loads nothing: recipe, split
+counts, coverage, distributions by board condition, and example rows with plan,
+channel, delay profile and twin posterior.
 
 Examples:
   magnetar report data

@@ -18,8 +18,9 @@ Examples:
   magnetar scene from-map lab_map.yaml --out lab_scene.toml
   magnetar scene from-map lab_map.yaml --out lab_scene.toml --height-m 2.7 --wall brick --json
 
-A map holds no heights and no materials: give them, or take the laboratory's. The scene's frame is the map frame turned by
-the fitted yaw about the map's origin, so that the walls lie along x and y.")]
+A map holds no heights and no materials: give them, or take the laboratory's.
+The scene's frame is the map frame turned by the fitted yaw about the map's
+origin, so that the walls lie along x and y.")]
 pub struct Args {
     /// The map's YAML file, as written by ROS map_server; its image is PGM or PNG.
     map: PathBuf,

@@ -12,8 +12,9 @@ use crate::progress;
 /// Flags of `magnetar stats`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-An arrival is matched with the strongest true path within one resolution cell of its delay. AoA errors are against the
-alias of the truth within the estimator's range; `unaliased` ones are against the true direction itself.
+An arrival is matched with the strongest true path within one resolution cell of
+its delay. AoA errors are against the alias of the truth within the estimator's
+range; `unaliased` ones are against the true direction itself.
 
 Examples:
   magnetar stats data

@@ -6,21 +6,24 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::sweep::{
-    Outcome, Posterior, Progress, RowMetrics, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, sensitivities,
+    Outcome, Point, Posterior, Progress, RowMetrics, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, sensitivities,
 };
 use magnetar_posterior::{SupportSize, TwinFile, TwinMetrics};
 use magnetar_report::sweep::sweep_page;
 use magnetar_signal::AtomicFile;
 use serde_json::json;
 
+use crate::args::parse_threads;
 use crate::progress;
 
 /// Flags of `magnetar sweep`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A sweep file names a base recipe, a split, rows per point and axes over recipe keys; docs/sweeps.md describes it. All
-points share their random numbers. Finished points are kept: a stopped sweep is finished by the same command, and one
-that was extended measures only what is new. `magnetar verify DIR` checks the result.
+A sweep file names a base recipe, a split, rows per point and axes over recipe
+keys; docs/sweeps.md describes it. All points share their random numbers.
+Finished points are kept: a stopped sweep is finished by the same command, and
+one that was extended measures only what is new. `magnetar verify DIR` checks
+the result.
 
 Examples:
   magnetar sweep --list
@@ -45,7 +48,7 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Worker threads; 0 for one a core.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Print a JSON summary.
     #[arg(long)]
@@ -75,6 +78,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         sweep.definition.rows,
         sweep.definition.split
     );
+    if args.dry_run && args.json {
+        let point = |point: &Point| json!({ "number": point.number, "label": point.label(&sweep.definition.axes) });
+        let points: Vec<_> = sweep.points.iter().map(point).collect();
+        println!("{}", json!({ "name": sweep.definition.name, "rows": sweep.definition.rows, "points": points }));
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.dry_run {
         for point in &sweep.points {
             println!("{:>5}  {}", point.number, point.label(&sweep.definition.axes));

@@ -14,9 +14,11 @@ use crate::args::parse_frequency_ghz;
 /// Flags of `magnetar trace`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Columns: gain is 20 log10 |a|, phase the angle of a, with a the coefficient between vertically polarised isotropic
-antennas, without the propagation phase exp(-j 2 pi f tau). AoA and AoD are azimuth and elevation in degrees as the
-device sees them: 0 is its heading, counter-clockwise; AoA points from the RX toward the source.
+Columns: gain is 20 log10 |a|, phase the angle of a, with a the coefficient
+between vertically polarised isotropic antennas, without the propagation phase
+exp(-j 2 pi f tau). AoA and AoD are azimuth and elevation in degrees as the
+device sees them: 0 is its heading, counter-clockwise; AoA points from the RX
+toward the source.
 
 Examples:
   magnetar trace lab_middle --tx 0.98,2.28 --rx 1,-1              both at the scene's device height

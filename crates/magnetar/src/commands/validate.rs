@@ -13,8 +13,10 @@ const MOST_NAMED: usize = 10;
 /// Flags of `magnetar validate`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit code 0 if in every file the path sets are identical and every error is inside tolerance, 1 otherwise.
-The schema is described in docs/sionna.md; python/sionna_export.py writes it from a scene.
+Exit code 0 if in every file the path sets are identical and every error is
+inside tolerance, 1 otherwise.
+The schema is described in docs/sionna.md; python/sionna_export.py writes it
+from a scene.
 
 Examples:
   magnetar validate cases.json.gz

@@ -18,8 +18,8 @@ use crate::args::{PoseArg, parse_number};
 /// Flags of `magnetar view`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-The page is served on 127.0.0.1 only and loads nothing from elsewhere; Ctrl-C ends it. With --export nothing is
-served: the file opens from disk.
+The page is served on 127.0.0.1 only and loads nothing from elsewhere; Ctrl-C
+ends it. With --export nothing is served: the file opens from disk.
 
 Examples:
   magnetar view

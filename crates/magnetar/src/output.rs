@@ -1,0 +1,35 @@
+//! Standard output and standard error that may be full or broken: the standard macros would panic there.
+
+use std::fmt::Arguments;
+use std::io::{self, Write};
+use std::process;
+
+/// As the standard macro, but ends the program with an error where standard output cannot be written.
+macro_rules! println {
+    () => { $crate::output::print(format_args!("\n")) };
+    ($($arg:tt)*) => { $crate::output::print(format_args!("{}\n", format_args!($($arg)*))) };
+}
+
+/// As the standard macro, but ends the program with an error where standard output cannot be written.
+macro_rules! print {
+    ($($arg:tt)*) => { $crate::output::print(format_args!($($arg)*)) };
+}
+
+/// As the standard macro, but silent where standard error cannot be written: there is nobody left to tell.
+macro_rules! eprintln {
+    ($($arg:tt)*) => { $crate::output::eprint(format_args!("{}\n", format_args!($($arg)*))) };
+}
+
+/// Writes to standard output, or ends the program with exit code 1.
+pub fn print(text: Arguments<'_>) {
+    let mut out = io::stdout().lock();
+    if let Err(error) = out.write_fmt(text).and_then(|()| out.flush()) {
+        eprint(format_args!("error: standard output: {error}\n"));
+        process::exit(1);
+    }
+}
+
+/// Writes to standard error, if that is possible.
+pub fn eprint(text: Arguments<'_>) {
+    let _ = io::stderr().lock().write_fmt(text);
+}
