@@ -131,3 +131,17 @@ fn bad_input_is_refused_and_leaves_no_output() {
     cli::succeed(&["estimate", text(&input), "--out", text(&out)]);
     assert_eq!(std::fs::read_to_string(&out).unwrap().lines().count(), 1, "silence has no components");
 }
+
+#[test]
+fn another_number_of_bins_without_its_bandwidth_is_warned_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let (input, out) = (directory.path().join("obs.npy"), directory.path().join("est.csv"));
+    for (bins, bandwidth, warned) in [(512, None, false), (256, None, true), (256, Some("245.76"), false)] {
+        write_npy(&input, &[1, bins, 2], &observations(&[], 1)[..2 * bins]).unwrap();
+        let mut args = vec!["estimate", text(&input), "--out", text(&out)];
+        args.extend(bandwidth.iter().flat_map(|mhz| ["--bandwidth-mhz", mhz]));
+        let output = cli::run(&args);
+        assert!(output.status.success());
+        assert_eq!(String::from_utf8_lossy(&output.stderr).contains("span 491.52 MHz"), warned, "{bins} {bandwidth:?}");
+    }
+}

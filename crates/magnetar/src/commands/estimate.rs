@@ -79,9 +79,9 @@ pub struct Args {
     /// Carrier frequency, GHz.
     #[arg(long, value_name = "GHZ", default_value_t = 10.0)]
     carrier_ghz: f64,
-    /// Bandwidth of all bins together, MHz.
-    #[arg(long, value_name = "MHZ", default_value_t = 491.52)]
-    bandwidth_mhz: f64,
+    /// Bandwidth of all bins together, MHz (491.52 if left out).
+    #[arg(long, value_name = "MHZ")]
+    bandwidth_mhz: Option<f64>,
     /// Element spacing, millimetres.
     #[arg(long, value_name = "MM", default_value_t = 26.0)]
     spacing_mm: f64,
@@ -123,7 +123,11 @@ fn parse_bins(text: &str) -> Result<BinList, String> {
 
 impl Args {
     fn sre(&self, bins: usize) -> anyhow::Result<Sre> {
-        let band = Band { carrier_hz: self.carrier_ghz * 1e9, bandwidth_hz: self.bandwidth_mhz * 1e6, bins };
+        let band = Band {
+            carrier_hz: self.carrier_ghz * 1e9,
+            bandwidth_hz: self.bandwidth_mhz.map_or(Band::default().bandwidth_hz, |mhz| mhz * 1e6),
+            bins,
+        };
         let array = RxArray { spacing_m: self.spacing_mm * 1e-3 };
         let options = SreOptions {
             method: match self.method {
@@ -223,6 +227,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let rows = source.rows();
     ensure!(rows > 0 && source.bins() > 0, "{}: there are no observations in it", args.file.display());
     let bins = source.bins();
+    if bins != Band::default().bins && args.bandwidth_mhz.is_none() {
+        let (file, mhz) = (args.file.display(), Band::default().bandwidth_hz / 1e6);
+        eprintln!("warning: {file}: {bins} bins are taken to span {mhz} MHz; give --bandwidth-mhz if they do not");
+    }
     let sre = args.sre(bins).with_context(|| format!("{} ({bins} bins)", args.file.display()))?;
     let mut writer = ComponentWriter::create(&args.out, args.aoa_mode == AoaModeArg::Wideband)?;
     let style = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} observations {per_sec} {eta}")

@@ -39,8 +39,8 @@ observation i is the same whatever the count.
 
 Examples:
   magnetar observe lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --seed 1 --out obs.npy
-  magnetar observe lab --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --count 1000 --no-rf-chain --out draws.npy
-  magnetar observe lab --tx 0,0 --rx 1,-2,,120 --stage clean --rx-pattern isotropic --out clean.npy --json
+  magnetar observe lab --tx 0.98,2.28 --rx 1,-1 --count 1000 --no-rf-chain --out draws.npy
+  magnetar observe lab --tx 0,0 --rx 1,-2,,120 --stage clean --rx-pattern isotropic --out c.npy
   magnetar observe my_room.toml --tx 1,1 --rx 3,2 --materials my_materials.toml --out mine.npy")]
 pub struct Args {
     #[command(flatten)]
