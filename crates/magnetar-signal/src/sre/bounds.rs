@@ -6,9 +6,8 @@
 use wide::f64x2;
 
 use super::MAX_PATHS;
-use super::estimate::wrap_steps;
 use super::fit::{Fit, Model, ZERO};
-use super::linear::{SQUARE, at, cholesky, solve};
+use super::linear::{SQUARE, cholesky, solve};
 
 /// Most changes to the set of bounds that are held; a handful is usual.
 const CHANGES: usize = 48;
@@ -137,36 +136,44 @@ impl Fit {
     fn most_passed(&self, model: &Model) -> Option<Bound> {
         let n = self.count.min(MAX_PATHS);
         let len = model.grid.len as f64;
+        // Lane by lane: this is comparisons for the most part.
+        let (mut delays, mut moves) = ([[0.0; 2]; MAX_PATHS], [[0.0; 2]; MAX_PATHS]);
         let (mut most, mut found) = (SLACK, None);
-        let mut consider = |bound: Bound, step: &Move| {
-            let excess = bound.excess(step);
-            if excess > most {
-                (most, found) = (excess, Some(bound));
-            }
-        };
-        // Components are within reach of each other by twice the longest step; as the sine of half an angle.
-        let near = model.min_sine + std::f64::consts::PI * 2.0 * model.max_step / len;
+        let reach = model.min_separation + 2.0 * model.max_step;
         for i in 0..n {
-            let difference = self.difference(model, i);
-            for sign in [-1.0, 1.0] {
-                let terms = [(i, f64x2::from([sign, -sign])), (i, ZERO)];
-                consider(Bound { terms, least: sign * difference - model.max_difference }, &self.step);
+            let (q, t) = (self.places[i].q, self.places[i].t.to_array());
+            delays[i] = [q[0] as f64 + t[0], q[1] as f64 + t[1]];
+            moves[i] = self.step[i].to_array();
+            let parted = wrap_once(delays[i][1] - delays[i][0], len) + (moves[i][1] - moves[i][0]);
+            let excess = parted.abs() - model.max_difference;
+            if excess > most {
+                (most, found) = (excess, Some((i, i, 0, parted.signum())));
             }
             for j in 0..i {
-                let sine = self.kernels[at(i, j)].sine.abs().to_array();
                 for m in 0..2 {
-                    if sine[m] < near {
-                        let apart = wrap_steps(self.delay(i, m) - self.delay(j, m), len);
-                        let mut weights = [0.0; 2];
-                        weights[m] = apart.signum();
-                        let weights = f64x2::from(weights);
-                        let least = model.min_separation - apart.abs();
-                        consider(Bound { terms: [(i, weights), (j, -weights)], least }, &self.step);
+                    let apart = wrap_once(delays[i][m] - delays[j][m], len);
+                    if apart.abs() < reach {
+                        let side = apart.signum();
+                        let excess = model.min_separation - side * (apart + (moves[i][m] - moves[j][m]));
+                        if excess > most {
+                            (most, found) = (excess, Some((i, j, m, side)));
+                        }
                     }
                 }
             }
         }
-        found
+        let (i, j, m, side) = found?;
+        Some(if i == j {
+            let difference = wrap_once(delays[i][1] - delays[i][0], len);
+            let terms = [(i, f64x2::from([side, -side])), (i, ZERO)];
+            Bound { terms, least: side * difference - model.max_difference }
+        } else {
+            let mut weights = [0.0; 2];
+            weights[m] = side;
+            let weights = f64x2::from(weights);
+            let apart = wrap_once(delays[i][m] - delays[j][m], len);
+            Bound { terms: [(i, weights), (j, -weights)], least: model.min_separation - apart.abs() }
+        })
     }
 
     /// Delay of component `i` in channel `m`, grid steps.
@@ -178,7 +185,21 @@ impl Fit {
     /// The delay difference of component `i`, grid steps.
     #[inline(always)]
     fn difference(&self, model: &Model, i: usize) -> f64 {
-        wrap_steps(self.delay(i, 1) - self.delay(i, 0), model.grid.len as f64)
+        wrap_once(self.delay(i, 1) - self.delay(i, 0), model.grid.len as f64)
+    }
+}
+
+/// `x` grid steps in `[-len / 2, len / 2)`, for the difference of two delays on the grid: at most one turn away, so that
+/// no rounding function is called.
+#[inline(always)]
+fn wrap_once(x: f64, len: f64) -> f64 {
+    let half = 0.5 * len;
+    if x >= half {
+        x - len
+    } else if x < -half {
+        x + len
+    } else {
+        x
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Fit {
     pub(super) places: [Place; MAX_PATHS],
     angles: [Angles; MAX_PATHS],
     transforms: [[ComplexPair; 3]; MAX_PATHS],
-    pub(super) kernels: [Kernel; SQUARE],
+    kernels: [Kernel; SQUARE],
     /// Cholesky factor of the Gram matrix.
     factor: [f64x2; SQUARE],
     gains: [ComplexPair; MAX_PATHS],
