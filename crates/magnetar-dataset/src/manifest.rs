@@ -1,7 +1,6 @@
 //! The manifest: what a dataset is and which shards it has.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -127,11 +126,7 @@ impl Manifest {
     /// If there is none, or it is not one of ours, or it contradicts itself.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(MANIFEST);
-        let found = fs::metadata(&path).map_err(Error::io(&path))?;
-        if !found.is_file() || found.len() > MAX_BYTES {
-            return Err(Error::invalid(&path, "not a manifest of a magnetar dataset"));
-        }
-        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let text = read_whole(&path, MAX_BYTES, "not a manifest of a magnetar dataset")?;
         let manifest: Self = serde_json::from_str(&text)
             .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a magnetar dataset")))?;
         manifest.check(&path)?;
@@ -227,10 +222,14 @@ impl Manifest {
 
 /// Writes a small file to a temporary name, syncs and renames it.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let write = || {
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(bytes)?;
-        file.commit()
-    };
-    write().map_err(Error::io(path))
+    AtomicFile::write(path, bytes).map_err(Error::io(path))
+}
+
+/// Reads a text file of at most `limit` bytes; `expected` says what it should be where it is larger, or no file.
+pub(crate) fn read_whole(path: &Path, limit: u64, expected: &str) -> Result<String, Error> {
+    let found = fs::metadata(path).map_err(Error::io(path))?;
+    if !found.is_file() || found.len() > limit {
+        return Err(Error::invalid(path, expected));
+    }
+    fs::read_to_string(path).map_err(Error::io(path))
 }

@@ -43,6 +43,16 @@ impl AtomicFile {
         Ok(Self { writer: BufWriter::with_capacity(1 << 16, file), temporary, target: target.to_owned() })
     }
 
+    /// Writes a file whole.
+    ///
+    /// # Errors
+    /// As [`Self::create`] and [`Self::commit`].
+    pub fn write(target: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = Self::create(target)?;
+        file.write_all(bytes)?;
+        file.commit()
+    }
+
     /// Makes the file's content durable and gives it its name.
     ///
     /// # Errors

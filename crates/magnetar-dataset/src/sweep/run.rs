@@ -18,7 +18,7 @@ use crate::dataset::{Columns, Dataset};
 use crate::error::Error;
 use crate::generator::{Generator, boresight_amplitude};
 use crate::job::{Job, Plan, Slice, lock, remove_unfinished};
-use crate::manifest::write_whole;
+use crate::manifest::{read_whole, write_whole};
 use crate::recipe::Recipe;
 
 /// Rows of one piece of work.
@@ -335,11 +335,7 @@ fn write_result(out: &Path, result: &PointResult) -> Result<(), Error> {
 /// A finished point's result; an error if there is none, or it is another's.
 pub(super) fn read_result(out: &Path, hash: &str) -> Result<PointResult, Error> {
     let path = result_path(out, hash);
-    let found = fs::metadata(&path).map_err(Error::io(&path))?;
-    if found.len() > MAX_RESULT_BYTES {
-        return Err(Error::invalid(&path, "too large for a point's result"));
-    }
-    let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+    let text = read_whole(&path, MAX_RESULT_BYTES, "too large for a point's result, or no file")?;
     let result: PointResult =
         serde_json::from_str(&text).map_err(|e| Error::invalid(&path, format!("{e}; remove it to make it again")))?;
     if result.hash == hash { Ok(result) } else { Err(Error::invalid(&path, "the result of another point; remove it")) }

@@ -1,7 +1,6 @@
 //! A sweep's folder: `sweep.json` (what it is), `sweep.parquet` (one row a point), `points/` (one result a point).
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ use super::measure::Metric;
 use super::point::PointResult;
 use super::run::{read_result, result_path};
 use crate::error::Error;
-use crate::manifest::write_whole;
+use crate::manifest::{read_whole, write_whole};
 use crate::recipe::{Recipe, hex};
 use crate::shard::{Hashing, digest, parquet_error};
 
@@ -140,11 +139,7 @@ impl SweepManifest {
     /// Reads and checks a manifest.
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(SWEEP_MANIFEST);
-        let found = fs::metadata(&path).map_err(Error::io(&path))?;
-        if !found.is_file() || found.len() > MAX_BYTES {
-            return Err(Error::invalid(&path, "not the manifest of a sweep"));
-        }
-        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let text = read_whole(&path, MAX_BYTES, "not the manifest of a sweep")?;
         let manifest: Self = serde_json::from_str(&text)
             .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a sweep")))?;
         if manifest.format != FORMAT {

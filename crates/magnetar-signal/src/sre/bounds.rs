@@ -6,6 +6,7 @@
 use wide::f64x2;
 
 use super::MAX_PATHS;
+use super::estimate::wrap_steps;
 use super::fit::{Fit, Model, ZERO};
 use super::linear::{SQUARE, cholesky, solve};
 
@@ -141,17 +142,16 @@ impl Fit {
         let (mut most, mut found) = (SLACK, None);
         let reach = model.min_separation + 2.0 * model.max_step;
         for i in 0..n {
-            let (q, t) = (self.places[i].q, self.places[i].t.to_array());
-            delays[i] = [q[0] as f64 + t[0], q[1] as f64 + t[1]];
+            delays[i] = [self.delay(i, 0), self.delay(i, 1)];
             moves[i] = self.step[i].to_array();
-            let parted = wrap_once(delays[i][1] - delays[i][0], len) + (moves[i][1] - moves[i][0]);
+            let parted = wrap_steps(delays[i][1] - delays[i][0], len) + (moves[i][1] - moves[i][0]);
             let excess = parted.abs() - model.max_difference;
             if excess > most {
                 (most, found) = (excess, Some((i, i, 0, parted.signum())));
             }
             for j in 0..i {
                 for m in 0..2 {
-                    let apart = wrap_once(delays[i][m] - delays[j][m], len);
+                    let apart = wrap_steps(delays[i][m] - delays[j][m], len);
                     if apart.abs() < reach {
                         let side = apart.signum();
                         let excess = model.min_separation - side * (apart + (moves[i][m] - moves[j][m]));
@@ -164,14 +164,14 @@ impl Fit {
         }
         let (i, j, m, side) = found?;
         Some(if i == j {
-            let difference = wrap_once(delays[i][1] - delays[i][0], len);
+            let difference = wrap_steps(delays[i][1] - delays[i][0], len);
             let terms = [(i, f64x2::from([side, -side])), (i, ZERO)];
             Bound { terms, least: side * difference - model.max_difference }
         } else {
             let mut weights = [0.0; 2];
             weights[m] = side;
             let weights = f64x2::from(weights);
-            let apart = wrap_once(delays[i][m] - delays[j][m], len);
+            let apart = wrap_steps(delays[i][m] - delays[j][m], len);
             Bound { terms: [(i, weights), (j, -weights)], least: model.min_separation - apart.abs() }
         })
     }
@@ -185,21 +185,7 @@ impl Fit {
     /// The delay difference of component `i`, grid steps.
     #[inline(always)]
     fn difference(&self, model: &Model, i: usize) -> f64 {
-        wrap_once(self.delay(i, 1) - self.delay(i, 0), model.grid.len as f64)
-    }
-}
-
-/// `x` grid steps in `[-len / 2, len / 2)`, for the difference of two delays on the grid: at most one turn away, so that
-/// no rounding function is called.
-#[inline(always)]
-fn wrap_once(x: f64, len: f64) -> f64 {
-    let half = 0.5 * len;
-    if x >= half {
-        x - len
-    } else if x < -half {
-        x + len
-    } else {
-        x
+        wrap_steps(self.delay(i, 1) - self.delay(i, 0), model.grid.len as f64)
     }
 }
 

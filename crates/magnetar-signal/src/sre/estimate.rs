@@ -153,7 +153,16 @@ impl Reporter {
     }
 }
 
-/// `x` grid steps in `[-len / 2, len / 2)`.
+/// `x` grid steps in `[-len / 2, len / 2)`, for the difference of two delays on the grid: at most one turn away, so that
+/// no rounding function is called.
+#[inline(always)]
 pub(super) fn wrap_steps(x: f64, len: f64) -> f64 {
-    x - len * (x / len + 0.5).floor()
+    let half = 0.5 * len;
+    if x >= half {
+        x - len
+    } else if x < -half {
+        x + len
+    } else {
+        x
+    }
 }

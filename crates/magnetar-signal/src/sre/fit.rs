@@ -182,9 +182,10 @@ impl Fit {
         true
     }
 
-    /// The joint step on all delays, into `self.step`; returns the fall of the residual energy that it promises.
+    /// Half the gradient of the explained energy by the delays, and their information matrix into `self.information`;
+    /// `None` if that is singular. After it [`Self::delay_variance`] is valid.
     #[inline(always)]
-    pub(super) fn direction(&mut self, model: &Model) -> f64 {
+    pub fn inform(&mut self, model: &Model) -> Option<[f64x2; MAX_PATHS]> {
         let n = self.count.min(MAX_PATHS);
         let (bend_peak, tiny) = (f64x2::splat(model.dirichlet.peak.1), f64x2::splat(1e-300));
         let mut gradient = [ZERO; MAX_PATHS];
@@ -213,9 +214,14 @@ impl Fit {
             let entry = product * (-bend - dot);
             if i == j { entry + tiny } else { entry }
         });
-        if !regular {
-            return 0.0;
-        }
+        regular.then_some(gradient)
+    }
+
+    /// The joint step on all delays, into `self.step`; returns the fall of the residual energy that it promises.
+    #[inline(always)]
+    pub(super) fn direction(&mut self, model: &Model) -> f64 {
+        let n = self.count.min(MAX_PATHS);
+        let Some(gradient) = self.inform(model) else { return 0.0 };
         self.step = gradient;
         solve(n, &self.information, &mut self.step);
         let held = self.hold_bounds(model);
@@ -335,31 +341,25 @@ impl Fit {
         let mut t = t.clamp(-1.0, 1.0);
         let mut best = (t, 0.0);
         for _ in 0..ROUNDS {
-            let residual = self.residual(model, &local, q, t);
-            let sum = |a: &ComplexPair, b: &ComplexPair| {
-                let x = (a.re * b.re + a.im * b.im).to_array();
-                x[0] + x[1]
-            };
-            let [r, r1, r2] = &residual;
-            let energy = sum(r, r);
+            let [r, r1, r2] = &self.residual(model, &local, q, t);
+            let energy = product(r, r);
             if energy <= best.1 {
                 break;
             }
             best = (t, energy);
-            let curvature = sum(r1, r1) + sum(r, r2);
+            let curvature = product(r1, r1) + product(r, r2);
             if curvature >= 0.0 {
                 break;
             }
-            t = (t - sum(r, r1) / curvature).clamp(-1.0, 1.0);
+            t = (t - product(r, r1) / curvature).clamp(-1.0, 1.0);
         }
         best
     }
 
     /// Residual energy at a grid point, both channels together.
     pub fn residual_energy(&self, model: &Model, spectrum: &Spectrum, q: usize) -> f64 {
-        let [r, ..] = self.residual(model, &model.grid.local(spectrum, [q; 2]), q, 0.0);
-        let energy = (r.re * r.re + r.im * r.im).to_array();
-        energy[0] + energy[1]
+        let [r, ..] = &self.residual(model, &model.grid.local(spectrum, [q; 2]), q, 0.0);
+        product(r, r)
     }
 
     /// The residual's transform and its first two derivatives, at one delay in both channels.
@@ -378,11 +378,6 @@ impl Fit {
         residual
     }
 
-    /// Prepares [`Self::delay_variance`].
-    pub fn inform(&mut self, model: &Model) {
-        self.direction(model);
-    }
-
     /// Variance of each delay of component `i` for unit noise variance, grid steps squared: the Cramer-Rao bound at
     /// the estimate, with all gains and all other delays unknown. Valid after [`Self::inform`].
     pub fn delay_variance(&self, i: usize) -> [f64; 2] {
@@ -391,4 +386,11 @@ impl Fit {
         solve(self.count, &self.information, &mut column);
         (column[i] * 0.5).to_array()
     }
+}
+
+/// Real part of the product of one and the conjugate of the other, both channels together.
+#[inline(always)]
+fn product(a: &ComplexPair, b: &ComplexPair) -> f64 {
+    let x = (a.re * b.re + a.im * b.im).to_array();
+    x[0] + x[1]
 }

@@ -210,7 +210,7 @@ impl Sre {
             Method::Refined => self.refined(workspace),
             Method::Greedy => self.greedy(workspace),
         }
-        workspace.fit.inform(&self.model);
+        let _ = workspace.fit.inform(&self.model); // for the variances; the gradient is spent
         self.report(variance.sqrt(), workspace);
         Ok(())
     }

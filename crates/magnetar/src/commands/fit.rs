@@ -1,6 +1,5 @@
 //! `magnetar fit`.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -66,12 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         parameters,
     };
     let text = file.to_toml()?;
-    let write = || -> std::io::Result<()> {
-        let mut out = AtomicFile::create(&args.out)?;
-        out.write_all(text.as_bytes())?;
-        out.commit()
-    };
-    write().with_context(|| format!("cannot write {}", args.out.display()))?;
+    AtomicFile::write(&args.out, text.as_bytes()).with_context(|| format!("cannot write {}", args.out.display()))?;
     print!("{text}");
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,5 @@
 //! `magnetar report`.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,10 +43,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bar = ProgressBar::new(report_rows(&dataset, &options)).with_style(ProgressStyle::default_bar());
     let page = report(&dataset, &options, &|rows| bar.inc(rows))?;
     bar.finish_and_clear();
-    let context = || format!("{} cannot be written", args.out.display());
-    let mut file = AtomicFile::create(&args.out).with_context(context)?;
-    file.write_all(page.as_bytes()).with_context(context)?;
-    file.commit().with_context(context)?;
+    AtomicFile::write(&args.out, page.as_bytes())
+        .with_context(|| format!("{} cannot be written", args.out.display()))?;
     println!("{}", args.out.display());
     Ok(ExitCode::SUCCESS)
 }

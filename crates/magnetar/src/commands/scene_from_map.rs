@@ -1,6 +1,6 @@
 //! `magnetar scene from-map`.
 
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -112,10 +112,5 @@ fn scene_of(args: &Args, fit: &RoomFit) -> anyhow::Result<Scene> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let attempt = || {
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(bytes)?;
-        file.commit()
-    };
-    attempt().with_context(|| format!("{}: could not be written", path.display()))
+    AtomicFile::write(path, bytes).with_context(|| format!("{}: could not be written", path.display()))
 }

@@ -1,6 +1,5 @@
 //! `magnetar sweep`.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -104,7 +103,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     })?;
     bar.finish_and_clear();
-    write_page(&out.join(SWEEP_PAGE), &sweep_page(&outcome.table))?;
+    let page = out.join(SWEEP_PAGE);
+    AtomicFile::write(&page, sweep_page(&outcome.table).as_bytes()).with_context(|| page.display().to_string())?;
     print(args, out, &outcome)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -130,15 +130,6 @@ fn list(as_json: bool) -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&shown)?);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn write_page(path: &Path, page: &str) -> anyhow::Result<()> {
-    let write = || {
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(page.as_bytes())?;
-        file.commit()
-    };
-    write().with_context(|| path.display().to_string())
 }
 
 fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {

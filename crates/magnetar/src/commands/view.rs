@@ -67,10 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let app = app(args)?;
     if let Some(path) = &args.export {
         let page = app.export()?;
-        let context = || format!("{} cannot be written", path.display());
-        let mut file = AtomicFile::create(path).with_context(context)?;
-        file.write_all(page.as_bytes()).with_context(context)?;
-        file.commit().with_context(context)?;
+        AtomicFile::write(path, page.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
         println!("{}", path.display());
         return Ok(ExitCode::SUCCESS);
     }

@@ -4,7 +4,6 @@ mod pattern;
 mod posterior;
 mod room;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -95,10 +94,7 @@ impl Output {
         for path in &self.out {
             let bytes =
                 if has_extension(path, "png") { png_from_svg(svg, self.scale)? } else { svg.as_bytes().to_vec() };
-            let context = || format!("{} cannot be written", path.display());
-            let mut file = AtomicFile::create(path).with_context(context)?;
-            file.write_all(&bytes).with_context(context)?;
-            file.commit().with_context(context)?;
+            AtomicFile::write(path, &bytes).with_context(|| format!("{} cannot be written", path.display()))?;
             println!("{}", path.display());
         }
         Ok(ExitCode::SUCCESS)
