@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 use std::path::Path;
 
-use magnetar_signal::npy::write_npy;
+use magnetar_files::npy::write_npy;
 use num_complex::{Complex32, Complex64};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};

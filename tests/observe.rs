@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use magnetar_signal::npy::NpyReader;
+use magnetar_files::npy::NpyReader;
 use num_complex::Complex32;
 
 use crate::cli;

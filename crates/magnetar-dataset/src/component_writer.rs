@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
-use magnetar_signal::AtomicFile;
+use magnetar_files::AtomicFile;
 use magnetar_signal::sre::Component;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};

@@ -332,13 +332,13 @@ pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {
         let path = entry.map_err(Error::io(folder))?.path();
-        let unfinished = path.file_name().and_then(|name| name.to_str()).is_some_and(|n| n.starts_with(TEMPORARY));
+        let unfinished = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|n| n.starts_with(magnetar_files::TEMPORARY_PREFIX));
         if unfinished && path.is_file() {
             fs::remove_file(&path).map_err(Error::io(&path))?;
         }
     }
     Ok(())
 }
-
-/// How the names of unfinished files start; see `magnetar_signal::AtomicFile`.
-const TEMPORARY: &str = ".magnetar-";

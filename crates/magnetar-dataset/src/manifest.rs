@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use magnetar_signal::AtomicFile;
+use magnetar_files::AtomicFile;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

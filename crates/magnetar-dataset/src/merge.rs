@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use magnetar_signal::AtomicFile;
+use magnetar_files::AtomicFile;
 
 use crate::card;
 use crate::dataset::Dataset;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
-use magnetar_signal::AtomicFile;
+use magnetar_files::AtomicFile;
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;

@@ -1,34 +1,32 @@
 //! Reading small text files without trusting them.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
+use magnetar_files::BoundedReadError;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Place};
 
 /// Reads a UTF-8 text file of at most `limit` bytes.
 pub(crate) fn read(path: &Path, kind: &'static str, limit: u64) -> Result<String, Error> {
-    String::from_utf8(read_bytes(path, kind, limit)?).map_err(|error| {
-        let line = line_at(error.as_bytes(), error.utf8_error().valid_up_to());
-        let place = Place::new(&path.display().to_string()).at_line(line);
-        Error::malformed(place, "not UTF-8 text", format!("plain text, as {kind} files are"))
-    })
+    magnetar_files::read_text(path, limit).map_err(|error| refused(path, kind, error))
 }
 
 /// Reads a file of at most `limit` bytes.
 pub(crate) fn read_bytes(path: &Path, kind: &'static str, limit: u64) -> Result<Vec<u8>, Error> {
+    magnetar_files::read_bytes(path, limit).map_err(|error| refused(path, kind, error))
+}
+
+fn refused(path: &Path, kind: &'static str, error: BoundedReadError) -> Error {
     let origin = path.display().to_string();
-    let unreadable = |source| Error::Read { path: origin.clone(), source };
-    let file = File::open(path).map_err(unreadable)?;
-    let mut bytes = Vec::new();
-    // One byte more than allowed tells a file at the limit from one beyond it, also for pipes, which have no length.
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > limit {
-        return Err(Error::TooLarge { origin, kind, limit });
+    match error {
+        BoundedReadError::Io(source) => Error::Read { path: origin, source },
+        BoundedReadError::TooLarge { limit } => Error::TooLarge { origin, kind, limit },
+        BoundedReadError::NotText { line } => {
+            let place = Place::new(&origin).at_line(line);
+            Error::malformed(place, "not UTF-8 text", format!("plain text, as {kind} files are"))
+        }
     }
-    Ok(bytes)
 }
 
 /// The line, counted from 1, of a byte offset.

@@ -6,14 +6,12 @@
 //! `RfChainConfig::draw`, and `add_noise` adds unit-variance noise.
 
 mod array;
-mod atomic_file;
 mod backend;
 mod band;
 mod config_error;
 mod element_path;
 mod link_scale;
 mod noise;
-pub mod npy;
 mod observation;
 mod path_sum;
 mod phasor;
@@ -26,7 +24,6 @@ mod synthesizer;
 mod vector_math;
 
 pub use array::{ELEMENTS, RxArray};
-pub use atomic_file::AtomicFile;
 pub use backend::{BackendError, CpuSynthesis, SignalRow, SynthesisBackend};
 pub use band::Band;
 pub use config_error::ConfigError;

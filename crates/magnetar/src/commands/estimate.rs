@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_dataset::{ComponentWriter, CsiReader};
-use magnetar_signal::npy::NpyReader;
+use magnetar_files::npy::NpyReader;
 use magnetar_signal::sre::{AoaMode, Component, Method, Sre, SreOptions};
 use magnetar_signal::{Band, RxArray};
 use num_complex::Complex32;

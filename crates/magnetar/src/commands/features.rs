@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_files::npy::NpyWriter;
 use magnetar_posterior::{
     EvaluationError, Features, PosteriorError, Support, SupportSize, Target, View, map_rows, query_channels,
     spatial_channels,
 };
-use magnetar_signal::npy::NpyWriter;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset};
+use magnetar_files::AtomicFile;
 use magnetar_posterior::{FitRow, TwinFile, TwinScorer, fit, withheld_nll};
-use magnetar_signal::AtomicFile;
 
 use super::twin_scorer::ScorerArgs;
 

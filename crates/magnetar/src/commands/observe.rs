@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use magnetar_files::npy::NpyWriter;
 use magnetar_scene::AntennaPattern;
-use magnetar_signal::npy::NpyWriter;
 use magnetar_signal::{
     Band, ELEMENTS, ElementPath, LinkConfig, Observation, RfChainConfig, RfChainDraw, RxArray, Synthesizer, add_noise,
     link_between,

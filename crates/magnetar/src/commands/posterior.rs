@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_files::npy::{NpyWriter, write_npy};
 use magnetar_posterior::{
     HpdCurve, PosteriorRow, PosteriorTable, ScoringBackend, Support, SupportSize, Target, TwinScorer, View, Volume,
     map_posteriors,
 };
-use magnetar_signal::npy::{NpyWriter, write_npy};
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;

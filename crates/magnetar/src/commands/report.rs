@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_dataset::Dataset;
+use magnetar_files::AtomicFile;
 use magnetar_report::report::{ReportOptions, report, report_rows};
-use magnetar_signal::AtomicFile;
 
 /// Flags of `magnetar report`.
 #[derive(clap::Args)]

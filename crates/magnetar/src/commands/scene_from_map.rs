@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use image::ImageFormat;
+use magnetar_files::AtomicFile;
 use magnetar_scene::occupancy_map::{OccupancyMap, RoomFit, fit_room, picture_of_fit};
 use magnetar_scene::{Layer, Room, Scene};
-use magnetar_signal::AtomicFile;
 use serde_json::json;
 
 /// Flags of `magnetar scene from-map`.

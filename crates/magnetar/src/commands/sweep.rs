@@ -7,9 +7,9 @@ use anyhow::Context;
 use magnetar_dataset::sweep::{
     Outcome, Point, Posterior, Progress, RowMetrics, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, sensitivities,
 };
+use magnetar_files::AtomicFile;
 use magnetar_posterior::{SupportSize, TwinFile, TwinMetrics};
 use magnetar_report::sweep::sweep_page;
-use magnetar_signal::AtomicFile;
 use serde_json::json;
 
 use crate::args::parse_threads;

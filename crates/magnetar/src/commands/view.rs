@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use magnetar_dataset::Dataset;
+use magnetar_files::AtomicFile;
 use magnetar_report::corpus::recipe_settings;
 use magnetar_report::view::{App, Rows, Server};
 use magnetar_report::{LinkSettings, Simulator};
 use magnetar_scene::{AntennaPattern, Pose, Scene};
-use magnetar_signal::AtomicFile;
 
 use super::material::MaterialsArgs;
 use crate::args::{PoseArg, parse_number};

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
+use magnetar_files::AtomicFile;
 use magnetar_report::{Theme, png_from_svg};
-use magnetar_signal::AtomicFile;
 
 /// Flags of `magnetar plot`.
 #[derive(clap::Args)]

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
+/// How the names of unfinished files start.
+pub const TEMPORARY_PREFIX: &str = ".magnetar-";
+
 /// Writes to a temporary name beside the target; `commit` syncs and renames it. Dropped before that, it leaves nothing.
 #[derive(Debug)]
 pub struct AtomicFile {
@@ -32,14 +35,14 @@ impl AtomicFile {
             }
         }
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".magnetar-");
+        builder.prefix(TEMPORARY_PREFIX);
         #[cfg(unix)]
         {
             // Temporary files are private by default; the result should follow the user's umask like any other file.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let (file, temporary) = builder.tempfile_in(directory(target)).map_err(told_plainly)?.into_parts();
+        let (file, temporary) = builder.tempfile_in(directory(target)).map_err(without_temporary_name)?.into_parts();
         Ok(Self { writer: BufWriter::with_capacity(1 << 16, file), temporary, target: target.to_owned() })
     }
 
@@ -81,7 +84,7 @@ fn directory(target: &Path) -> &Path {
 }
 
 /// Why no temporary file could be made, without its name.
-fn told_plainly(error: io::Error) -> io::Error {
+fn without_temporary_name(error: io::Error) -> io::Error {
     let problem = match error.kind() {
         io::ErrorKind::NotFound => "its folder does not exist",
         io::ErrorKind::PermissionDenied => "its folder may not be written",
