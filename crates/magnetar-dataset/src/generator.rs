@@ -5,7 +5,7 @@ use std::sync::Arc;
 use magnetar_scene::{AntennaPattern, BoxShape, MaterialLibrary, Pose, Slab, wrap};
 use magnetar_signal::sre::{Sre, Workspace};
 use magnetar_signal::{ElementPath, Link, Observation, Synthesizer, add_noise};
-use magnetar_trace::{Path, PathKind, Surface, Tracer, azimuth, elevation};
+use magnetar_trace::{Path, Tracer, azimuth, elevation};
 use nalgebra::Vector3;
 use num_complex::Complex32;
 
@@ -286,7 +286,7 @@ impl RowGenerator<'_> {
         if let Some(tracer) = &self.tracer {
             tracer.trace_into(&record.tx.position, &record.rx.position, &mut self.paths).map_err(refused)?;
         }
-        let late = |path: &Path| (path.kind() == PathKind::Specular, path.geometry.length);
+        let late = |path: &Path| (!path.geometry.is_line_of_sight(), path.geometry.length);
         self.paths.sort_by(|a, b| {
             let ((a_kind, a_length), (b_kind, b_length)) = (late(a), late(b));
             a_kind.cmp(&b_kind).then(a_length.total_cmp(&b_length))
@@ -294,13 +294,13 @@ impl RowGenerator<'_> {
         let link = generator.link(record.tx, record.rx);
         self.element_paths.clear();
         self.element_paths.extend(self.paths.iter().map(|path| link.element_path(path)));
-        record.los = self.paths.first().is_some_and(|path| path.geometry.surface == Surface::None);
+        record.los = self.paths.first().is_some_and(|path| path.geometry.is_line_of_sight());
         record.paths.clear();
         record.paths.extend(self.paths.iter().zip(&self.element_paths).map(|(path, element)| {
             let arrival = record.rx.device_from_global(&path.geometry.arrival);
             let departure = record.tx.device_from_global(&path.geometry.departure);
             RecordPath {
-                surface: path.geometry.surface,
+                surface: path.interactions().surfaces().next(),
                 delay_s: path.delay(),
                 coefficients: element.gain,
                 aoa_azimuth: wrap(azimuth(&arrival)),

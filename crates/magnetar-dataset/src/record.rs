@@ -26,8 +26,8 @@ pub struct Materials {
 /// One true path, with the antennas applied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordPath {
-    /// The surface met; a board is box 0.
-    pub surface: Surface,
+    /// The surface met, none for the direct path; a board is box 0.
+    pub surface: Option<Surface>,
     /// Propagation delay to the array's centre, seconds.
     pub delay_s: f64,
     /// Passband coefficient at each RX element, antennas applied, before the link scale and without the propagation
@@ -47,7 +47,7 @@ impl RecordPath {
     /// Line of sight or specular.
     #[must_use]
     pub fn kind(&self) -> PathKind {
-        self.surface.kind()
+        if self.surface.is_none() { PathKind::Los } else { PathKind::Specular }
     }
 
     /// Power of the path, mean over the RX elements, linear.
@@ -111,22 +111,22 @@ pub struct Record {
 
 /// A surface's name in the `surface` column: `LOS`, `wall:-x`, `floor`, `ceiling`, `board:+y`.
 #[must_use]
-pub fn surface_name(surface: Surface) -> &'static str {
+pub fn surface_name(surface: Option<Surface>) -> &'static str {
     const WALLS: [&str; 6] = ["wall:-x", "wall:+x", "wall:-y", "wall:+y", "floor", "ceiling"];
     const BOARD: [&str; 6] = ["board:-x", "board:+x", "board:-y", "board:+y", "board:-z", "board:+z"];
     match surface {
-        Surface::None => "LOS",
-        Surface::Room(face) => WALLS[face as usize],
-        Surface::Box { face, .. } => BOARD[face as usize],
+        None => "LOS",
+        Some(Surface::Room(face)) => WALLS[face as usize],
+        Some(Surface::Box { face, .. }) => BOARD[face as usize],
     }
 }
 
-/// The surface of that name.
+/// The surface of that name (itself none for `LOS`); `None` for an unknown name.
 #[must_use]
-pub fn surface_from_name(name: &str) -> Option<Surface> {
-    let boards = Face::ALL.map(|face| Surface::Box { index: 0, face });
-    let walls = Face::ALL.map(Surface::Room);
-    [Surface::None].into_iter().chain(walls).chain(boards).find(|surface| surface_name(*surface) == name)
+pub fn surface_from_name(name: &str) -> Option<Option<Surface>> {
+    let boards = Face::ALL.map(|face| Some(Surface::Box { index: 0, face }));
+    let walls = Face::ALL.map(|face| Some(Surface::Room(face)));
+    [None].into_iter().chain(walls).chain(boards).find(|surface| surface_name(*surface) == name)
 }
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn surface_names_read_back() {
         for face in Face::ALL {
-            for surface in [Surface::None, Surface::Room(face), Surface::Box { index: 0, face }] {
+            for surface in [None, Some(Surface::Room(face)), Some(Surface::Box { index: 0, face })] {
                 assert_eq!(surface_from_name(surface_name(surface)), Some(surface));
             }
         }

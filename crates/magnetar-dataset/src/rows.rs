@@ -139,6 +139,7 @@ impl Rows {
             self.path_kind.push(match path.kind() {
                 magnetar_trace::PathKind::Los => "LOS",
                 magnetar_trace::PathKind::Specular => "specular",
+                magnetar_trace::PathKind::Transmitted => "transmitted",
             });
             self.path_surface.push(surface_name(path.surface));
             let [a, b] = path.coefficients;

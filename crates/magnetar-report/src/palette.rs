@@ -135,15 +135,15 @@ pub fn css() -> String {
     )
 }
 
-/// Colour, dash pattern and name of the kind of surface a path meets.
+/// Colour, dash pattern and name of the kind of surface a path meets first; none is line of sight.
 #[must_use]
-pub fn surface_style(surface: &Surface) -> (Ink, &'static str, &'static str) {
+pub fn surface_style(surface: Option<Surface>) -> (Ink, &'static str, &'static str) {
     match surface {
-        Surface::None => (Ink::Los, "", "LOS"),
-        Surface::Room(Face::ZMin) => (Ink::Floor, "2 3", "floor"),
-        Surface::Room(Face::ZMax) => (Ink::Ceiling, "9 4", "ceiling"),
-        Surface::Room(_) => (Ink::Wall, "5 2.5", "wall"),
-        Surface::Box { .. } => (Ink::Board, "9 3 2 3", "board"),
+        None => (Ink::Los, "", "LOS"),
+        Some(Surface::Room(Face::ZMin)) => (Ink::Floor, "2 3", "floor"),
+        Some(Surface::Room(Face::ZMax)) => (Ink::Ceiling, "9 4", "ceiling"),
+        Some(Surface::Room(_)) => (Ink::Wall, "5 2.5", "wall"),
+        Some(Surface::Box { .. }) => (Ink::Board, "9 3 2 3", "board"),
     }
 }
 

@@ -11,9 +11,9 @@ use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 /// A path as a plan shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanPath {
-    /// The surface it meets.
-    pub surface: Surface,
-    /// TX, reflection point if it has one, RX: x and y in metres.
+    /// The surface it meets first; none for line of sight.
+    pub surface: Option<Surface>,
+    /// TX, points of interaction, RX: x and y in metres.
     pub points: Vec<[f64; 2]>,
     /// Power in dB relative to the strongest path (0 at most).
     pub relative_db: f64,
@@ -51,9 +51,9 @@ pub fn plan_paths(tx: &Pose, rx: &Pose, paths: &[Path], power_db: &[f64]) -> Vec
     let flat = |p: &nalgebra::Point3<f64>| [p.x, p.y];
     let one = |(path, db): (&Path, &f64)| {
         let mut points = vec![flat(&tx.position)];
-        points.extend(path.vertex().map(|v| [v.x, v.y]));
+        points.extend(path.interactions().vertices().map(|v| flat(&v)));
         points.push(flat(&rx.position));
-        PlanPath { surface: path.geometry.surface, points, relative_db: db - strongest }
+        PlanPath { surface: path.interactions().surfaces().next(), points, relative_db: db - strongest }
     };
     paths.iter().zip(power_db).map(one).collect()
 }
@@ -82,7 +82,7 @@ pub fn draw_plan(canvas: &mut Canvas, frame: &Frame, plan: &Plan<'_>, title: &st
     let mut order: Vec<&PlanPath> = plan.paths.iter().collect();
     order.sort_by(|a, b| a.relative_db.total_cmp(&b.relative_db));
     for path in order {
-        let (ink, dash, _) = surface_style(&path.surface);
+        let (ink, dash, _) = surface_style(path.surface);
         let ink = if colour == PathColour::Power { power_ink(path.relative_db) } else { ink };
         let width = (2.6 + path.relative_db / 16.0).clamp(1.0, 2.6);
         canvas.polyline(path.points.iter().map(|p| frame.at(*p)), Stroke::new(ink, width).dash(dash));
@@ -128,7 +128,7 @@ pub fn plan_legend(canvas: &mut Canvas, [x, y]: [f64; 2], width: f64, plan: &Pla
     canvas.text([x + 63.0, y], "RX", style);
     let mut keys: Vec<Key<'_>> = Vec::new();
     for path in plan.paths {
-        let (ink, dash, name) = surface_style(&path.surface);
+        let (ink, dash, name) = surface_style(path.surface);
         if keys.iter().all(|key| key.name != name) {
             let ink = if colour == PathColour::Power { Ink::Text } else { ink };
             keys.push(Key { ink, dash, name });

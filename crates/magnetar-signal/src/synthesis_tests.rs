@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use magnetar_scene::{Pose, SPEED_OF_LIGHT, wrap};
-use magnetar_trace::{Path, PathGeometry, Surface};
+use magnetar_trace::{Path, PathGeometry};
 use nalgebra::Vector3;
 use num_complex::Complex64;
 use proptest::prelude::*;
@@ -14,19 +14,8 @@ use super::*;
 
 /// A free-space path from TX to RX.
 fn direct_path(tx: &Pose, rx: &Pose, band: &Band) -> Path {
-    let ray = rx.position - tx.position;
-    let length = ray.norm();
-    let geometry = PathGeometry {
-        surface: Surface::None,
-        vertex: rx.position,
-        length,
-        departure: ray / length,
-        arrival: -ray / length,
-        cos_incidence: 1.0,
-        te: 0.0,
-        tm: 0.0,
-    };
-    Path { geometry, coefficient: (band.wavelength() / (4.0 * PI * length)).into() }
+    let geometry = PathGeometry::direct(&(rx.position - tx.position));
+    Path { geometry, coefficient: (band.wavelength() / (4.0 * PI * geometry.length)).into() }
 }
 
 /// The sum over paths as the formula has it.

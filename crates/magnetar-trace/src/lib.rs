@@ -4,6 +4,7 @@
 //! those of Sionna RT for vertically polarised isotropic antennas, with the single-layer slab of ITU-R P.2040.
 
 mod error;
+mod interaction;
 mod path;
 pub mod sionna;
 mod slab_reflection;
@@ -11,6 +12,7 @@ mod tracer;
 mod visibility;
 
 pub use error::{Device, TraceError};
-pub use path::{Path, PathGeometry, PathKind, Surface, azimuth, elevation};
+pub use interaction::{Interaction, InteractionKind, Interactions, MAX_INTERACTIONS, Surface};
+pub use path::{Path, PathGeometry, PathKind, azimuth, elevation};
 pub use slab_reflection::{Reflection, SlabReflector};
 pub use tracer::Tracer;

@@ -1,45 +1,23 @@
 //! What the tracer returns.
 
+use std::cmp::Ordering;
 use std::fmt;
 
-use magnetar_scene::{Face, SPEED_OF_LIGHT};
-use nalgebra::{Point3, Vector3};
+use magnetar_scene::SPEED_OF_LIGHT;
+use nalgebra::Vector3;
 use num_complex::Complex64;
 
-/// The surface a path meets on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Surface {
-    /// None: the direct path.
-    None,
-    /// An outer surface of the room.
-    Room(Face),
-    /// A face (in the box's own frame) of box number `index` of the scene.
-    Box {
-        /// Position of the box in the scene's list.
-        index: u32,
-        /// The face in the box's own frame.
-        face: Face,
-    },
-}
+use crate::Interactions;
 
 /// How a path travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PathKind {
-    /// Line of sight.
+    /// Line of sight: no interaction.
     Los,
-    /// One specular reflection.
+    /// Specular reflections alone.
     Specular,
-}
-
-impl Surface {
-    /// The kind of path that meets this surface.
-    #[must_use]
-    pub fn kind(self) -> PathKind {
-        match self {
-            Self::None => PathKind::Los,
-            _ => PathKind::Specular,
-        }
-    }
+    /// Through at least one box.
+    Transmitted,
 }
 
 impl fmt::Display for PathKind {
@@ -47,45 +25,79 @@ impl fmt::Display for PathKind {
         f.write_str(match self {
             Self::Los => "LOS",
             Self::Specular => "specular",
+            Self::Transmitted => "transmitted",
         })
-    }
-}
-
-impl fmt::Display for Surface {
-    /// `LOS`, `wall:-x`, `floor`, `ceiling`, `box0:+y`, ...
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("LOS"),
-            Self::Room(Face::ZMin) => f.write_str("floor"),
-            Self::Room(Face::ZMax) => f.write_str("ceiling"),
-            Self::Room(face) => write!(f, "wall:{face}"),
-            Self::Box { index, face } => write!(f, "box{index}:{face}"),
-        }
     }
 }
 
 /// The geometry of one path, in the global frame, before any material is applied.
 ///
-/// The coefficient of a reflection is `lambda / (4 pi length) * (te R_te + tm R_tm)` with the slab coefficients at
-/// `cos_incidence`; for the direct path it is `lambda / (4 pi length)`.
+/// The coefficient of a path with one reflection is `lambda / (4 pi length) * (te R_te + tm R_tm)` with the slab
+/// coefficients at `cos_incidence`; for the direct path it is `lambda / (4 pi length)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathGeometry {
-    /// The surface met.
-    pub surface: Surface,
-    /// Reflection point, metres; the RX position for the direct path, which has none.
-    pub vertex: Point3<f64>,
+    /// What it meets, from TX to RX; none for the direct path.
+    pub interactions: Interactions,
     /// Total unfolded length, metres.
     pub length: f64,
     /// Unit direction leaving the TX.
     pub departure: Vector3<f64>,
     /// Unit direction from the RX back towards the last vertex (or the TX).
     pub arrival: Vector3<f64>,
-    /// Cosine of the angle of incidence to the surface normal (1 for the direct path).
+    /// Cosine of the angle of incidence to the surface normal at the first interaction (1 for the direct path).
     pub cos_incidence: f64,
-    /// Weight of the TE slab coefficient between vertically polarised isotropic antennas.
+    /// Weight of the TE slab coefficient between vertically polarised isotropic antennas, of a path with one interaction.
     pub te: f64,
-    /// Weight of the TM slab coefficient between vertically polarised isotropic antennas.
+    /// Weight of the TM slab coefficient between vertically polarised isotropic antennas, of a path with one interaction.
     pub tm: f64,
+}
+
+impl PathGeometry {
+    /// The direct path along a step from TX to RX, metres.
+    #[must_use]
+    pub fn direct(step: &Vector3<f64>) -> Self {
+        let length = step.norm();
+        let departure = step / length;
+        Self {
+            interactions: Interactions::NONE,
+            length,
+            departure,
+            arrival: -departure,
+            cos_incidence: 1.0,
+            te: 1.0,
+            tm: 0.0,
+        }
+    }
+
+    /// Whether the path meets nothing.
+    #[must_use]
+    pub fn is_line_of_sight(&self) -> bool {
+        self.interactions.is_empty()
+    }
+
+    /// Number of reflections.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        self.interactions.order()
+    }
+
+    /// How the path travels.
+    #[must_use]
+    pub fn kind(&self) -> PathKind {
+        match (self.interactions.len(), self.interactions.transmissions()) {
+            (0, _) => PathKind::Los,
+            (_, 0) => PathKind::Specular,
+            _ => PathKind::Transmitted,
+        }
+    }
+
+    /// The order in which paths are listed: the direct one first, then by length, then by the surfaces met.
+    #[must_use]
+    pub fn listing_order(&self, other: &Self) -> Ordering {
+        let late = other.is_line_of_sight().cmp(&self.is_line_of_sight());
+        let surfaces = || self.interactions.surfaces().cmp(other.interactions.surfaces());
+        late.then(self.length.total_cmp(&other.length)).then_with(surfaces)
+    }
 }
 
 /// One radio path between vertically polarised isotropic antennas, in the global frame.
@@ -98,22 +110,22 @@ pub struct Path {
 }
 
 impl Path {
-    /// Line of sight or specular.
+    /// How the path travels.
     #[must_use]
     pub fn kind(&self) -> PathKind {
-        self.geometry.surface.kind()
+        self.geometry.kind()
+    }
+
+    /// What the path meets, from TX to RX; none for the direct path.
+    #[must_use]
+    pub fn interactions(&self) -> &Interactions {
+        &self.geometry.interactions
     }
 
     /// Propagation delay, seconds.
     #[must_use]
     pub fn delay(&self) -> f64 {
         self.geometry.length / SPEED_OF_LIGHT
-    }
-
-    /// Reflection point, if it has one, metres.
-    #[must_use]
-    pub fn vertex(&self) -> Option<Point3<f64>> {
-        (self.kind() == PathKind::Specular).then_some(self.geometry.vertex)
     }
 }
 

@@ -7,7 +7,7 @@ use nalgebra::{Point3, Vector3};
 use num_complex::Complex64;
 
 use crate::visibility::{Occluder, Occluders};
-use crate::{Device, Path, PathGeometry, SlabReflector, Surface, TraceError};
+use crate::{Device, Interaction, Path, PathGeometry, SlabReflector, Surface, TraceError};
 
 /// Faces closer than this (metres) lie in one plane: where faces of touching or overlapping boxes, or of a box behind a
 /// wall and the wall, both hold a reflection point, the wave is reflected once.
@@ -82,11 +82,10 @@ impl Tracer {
         self.wavelength
     }
 
-    /// The slab behind a surface of this world; `None` for the direct path.
+    /// The slab behind a surface; `None` for a box that is not in this world.
     #[must_use]
     pub fn reflector(&self, surface: Surface) -> Option<&SlabReflector> {
         match surface {
-            Surface::None => None,
             Surface::Room(face) => Some(&self.surfaces[face as usize]),
             Surface::Box { index, .. } => self.box_slabs.get(index as usize),
         }
@@ -99,11 +98,7 @@ impl Tracer {
     pub fn trace(&self, tx: &Point3<f64>, rx: &Point3<f64>) -> Result<Vec<Path>, TraceError> {
         let mut paths = Vec::with_capacity(16);
         self.trace_into(tx, rx, &mut paths)?;
-        let rank = |path: &Path| (path.geometry.surface != Surface::None, path.geometry.length);
-        paths.sort_by(|a, b| {
-            let ((ka, la), (kb, lb)) = (rank(a), rank(b));
-            ka.cmp(&kb).then(la.total_cmp(&lb)).then(a.geometry.surface.cmp(&b.geometry.surface))
-        });
+        paths.sort_by(|a, b| a.geometry.listing_order(&b.geometry));
         Ok(paths)
     }
 
@@ -115,8 +110,7 @@ impl Tracer {
     pub fn trace_into(&self, tx: &Point3<f64>, rx: &Point3<f64>, paths: &mut Vec<Path>) -> Result<(), TraceError> {
         paths.clear();
         self.visit(tx, rx, |geometry| {
-            let coefficient = self.coefficient(&geometry);
-            paths.push(Path { geometry, coefficient });
+            paths.push(Path { geometry: *geometry, coefficient: self.coefficient(geometry) });
         })
     }
 
@@ -131,14 +125,14 @@ impl Tracer {
         paths: &mut Vec<PathGeometry>,
     ) -> Result<(), TraceError> {
         paths.clear();
-        self.visit(tx, rx, |geometry| paths.push(geometry))
+        self.visit(tx, rx, |geometry| paths.push(*geometry))
     }
 
     /// The coefficient of a path of this world with this world's materials.
     #[must_use]
     pub fn coefficient(&self, geometry: &PathGeometry) -> Complex64 {
         let spread = self.wavelength / (4.0 * PI * geometry.length);
-        match self.reflector(geometry.surface) {
+        match geometry.interactions.first().and_then(|met| self.reflector(met.surface)) {
             None => Complex64::new(spread, 0.0),
             Some(reflector) => {
                 let r = reflector.reflection(geometry.cos_incidence);
@@ -161,16 +155,16 @@ impl Tracer {
         }
     }
 
-    fn visit(&self, tx: &Point3<f64>, rx: &Point3<f64>, mut emit: impl FnMut(PathGeometry)) -> Result<(), TraceError> {
+    fn visit(&self, tx: &Point3<f64>, rx: &Point3<f64>, mut emit: impl FnMut(&PathGeometry)) -> Result<(), TraceError> {
         self.check_device(Device::Tx, tx)?;
         self.check_device(Device::Rx, rx)?;
         let step = rx - tx;
-        let distance = step.norm();
-        if distance == 0.0 {
+        let mut path = PathGeometry::direct(&step);
+        if path.length == 0.0 {
             return Err(TraceError::SamePoint(*tx));
         }
         if self.occluders.clear(tx, rx, None) {
-            emit(direct(rx, &step, distance));
+            emit(&path);
         }
         for face in Face::ALL {
             let (axis, normal) = (face.axis(), inward_normal(face));
@@ -179,14 +173,28 @@ impl Tracer {
             let mut vertex = tx + step * (tx_height / (tx_height + rx_height));
             vertex[axis] = plane;
             if self.occluders.clear(tx, &vertex, None) && self.occluders.clear(&vertex, rx, None) {
-                emit(reflected(Surface::Room(face), &step, &normal, tx_height, rx_height, vertex));
+                path.reflect(
+                    Interaction::reflection(Surface::Room(face), vertex),
+                    &step,
+                    &normal,
+                    tx_height,
+                    rx_height,
+                );
+                emit(&path);
             }
         }
-        self.visit_boxes(tx, rx, &step, emit);
+        self.visit_boxes(tx, rx, &step, &mut path, emit);
         Ok(())
     }
 
-    fn visit_boxes(&self, tx: &Point3<f64>, rx: &Point3<f64>, step: &Vector3<f64>, mut emit: impl FnMut(PathGeometry)) {
+    fn visit_boxes(
+        &self,
+        tx: &Point3<f64>,
+        rx: &Point3<f64>,
+        step: &Vector3<f64>,
+        path: &mut PathGeometry,
+        mut emit: impl FnMut(&PathGeometry),
+    ) {
         let boxes = self.occluders.boxes();
         for (index, occluder) in boxes.iter().enumerate() {
             let (tx_local, rx_local) = (occluder.local(tx), occluder.local(rx));
@@ -221,7 +229,8 @@ impl Tracer {
                 {
                     let face = Face::ALL[2 * axis + usize::from(side > 0.0)];
                     let surface = Surface::Box { index: index as u32, face };
-                    emit(reflected(surface, step, &normal, tx_height, rx_height, vertex));
+                    path.reflect(Interaction::reflection(surface, vertex), step, &normal, tx_height, rx_height);
+                    emit(path);
                 }
             }
         }
@@ -263,38 +272,28 @@ fn inward_normal(face: Face) -> Vector3<f64> {
     normal
 }
 
-fn direct(rx: &Point3<f64>, step: &Vector3<f64>, distance: f64) -> PathGeometry {
-    let departure = step / distance;
-    PathGeometry {
-        surface: Surface::None,
-        vertex: *rx,
-        length: distance,
-        departure,
-        arrival: -departure,
-        cos_incidence: 1.0,
-        te: 1.0,
-        tm: 0.0,
+impl PathGeometry {
+    /// Becomes the reflection from a plane with the unit normal towards the devices, which stand at the given heights
+    /// over it. Memory beyond the one interaction is left as it is: a path of order 1 costs no more than it holds.
+    #[inline]
+    fn reflect(
+        &mut self,
+        interaction: Interaction,
+        step: &Vector3<f64>,
+        normal: &Vector3<f64>,
+        tx_height: f64,
+        rx_height: f64,
+    ) {
+        // The image of the RX lies 2 rx_height behind the RX: the path is the straight line to it.
+        let unfolded = step - normal * (2.0 * rx_height);
+        let length = unfolded.norm();
+        let k1 = unfolded / length;
+        let cos_incidence = (tx_height + rx_height) / length;
+        let k2 = k1 + normal * (2.0 * cos_incidence);
+        (self.te, self.tm) = polarisation(&k1, &k2, normal);
+        (self.length, self.departure, self.arrival, self.cos_incidence) = (length, k1, -k2, cos_incidence);
+        self.interactions.set_single(interaction);
     }
-}
-
-/// A reflection from a plane with the unit normal towards the devices, which stand at the given heights over it.
-#[inline]
-fn reflected(
-    surface: Surface,
-    step: &Vector3<f64>,
-    normal: &Vector3<f64>,
-    tx_height: f64,
-    rx_height: f64,
-    vertex: Point3<f64>,
-) -> PathGeometry {
-    // The image of the RX lies 2 rx_height behind the RX: the path is the straight line to it.
-    let unfolded = step - normal * (2.0 * rx_height);
-    let length = unfolded.norm();
-    let k1 = unfolded / length;
-    let cos_incidence = (tx_height + rx_height) / length;
-    let k2 = k1 + normal * (2.0 * cos_incidence);
-    let (te, tm) = polarisation(&k1, &k2, normal);
-    PathGeometry { surface, vertex, length, departure: k1, arrival: -k2, cos_incidence, te, tm }
 }
 
 /// Weights of the TE and TM coefficients between vertically polarised isotropic antennas.

@@ -55,12 +55,12 @@ proptest! {
                 off(*a).total_cmp(&off(*b))
             }).unwrap();
             prop_assert!((f64::from(paths.length[close]) - path.geometry.length).abs() < 1e-4);
-            let class = match path.geometry.surface {
-                Surface::None => Class::Direct,
-                Surface::Room(magnetar_scene::Face::ZMin) => Class::Floor,
-                Surface::Room(magnetar_scene::Face::ZMax) => Class::Ceiling,
-                Surface::Room(_) => Class::Wall,
-                Surface::Box { .. } => Class::Box,
+            let class = match path.interactions().surfaces().next() {
+                None => Class::Direct,
+                Some(Surface::Room(magnetar_scene::Face::ZMin)) => Class::Floor,
+                Some(Surface::Room(magnetar_scene::Face::ZMax)) => Class::Ceiling,
+                Some(Surface::Room(_)) => Class::Wall,
+                Some(Surface::Box { .. }) => Class::Box,
             };
             prop_assert_eq!(paths.class[close], class);
             // Power against free space at 1 m: what the raw SNR is relative to.

@@ -166,7 +166,7 @@ fn world(link: &Shown<'_>, state: &LinkState) -> LinkResult {
     let (plan_svg, plan_frame) = plan_svg(link, colour);
     let planned = link_plan_paths(link.tx, link.rx, link.paths);
     let states = link.paths.iter().zip(&planned).map(|(path, flat)| {
-        let (ink, dash, _) = surface_style(&flat.surface);
+        let (ink, dash, _) = surface_style(flat.surface);
         let ink = if colour == PathColour::Power { power_ink(flat.relative_db) } else { ink };
         PathState::new(path, link.tx, link.rx, Theme::Page.paint(ink).into_owned(), dash)
     });

@@ -262,14 +262,14 @@ impl PathState {
     pub fn new(path: &LinkPath, tx: &Pose, rx: &Pose, colour: String, dash: &'static str) -> Self {
         let flat = |p: &Point3<f64>| [p.x, p.y, p.z];
         let mut points_m = vec![flat(&tx.position)];
-        points_m.extend(path.path.vertex().as_ref().map(flat));
+        points_m.extend(path.path.interactions().vertices().map(|v| flat(&v)));
         points_m.push(flat(&rx.position));
         let local = |direction: &Vector3<f64>, pose: &Pose| {
             let d = pose.device_from_global(direction);
             [azimuth(&d).to_degrees(), elevation(&d).to_degrees()]
         };
         Self {
-            surface: path.path.geometry.surface.to_string(),
+            surface: path.path.interactions().to_string(),
             points_m,
             delay_ns: path.path.delay() * 1e9,
             raw_snr_db: path.raw_snr_db,

@@ -17,7 +17,7 @@ pub struct PathErrors {
     /// The larger of the angles between the directions of departure and between those of arrival, radians. Unlike a
     /// difference of azimuths it means the same everywhere, also for near-vertical directions.
     pub angle: f64,
-    /// Distance of the reflection points, metres; 0 for the direct path.
+    /// The largest distance of two vertices that belong together, metres; 0 for the direct path.
     pub vertex: f64,
 }
 
@@ -38,10 +38,8 @@ impl PathErrors {
     fn between(path: &Path, reference: &ReferencePath, wavelength: f64) -> Self {
         let length = reference.delay * magnetar_scene::SPEED_OF_LIGHT;
         let free_space = wavelength / (4.0 * PI * length);
-        let vertex = match (path.vertex(), reference.vertex) {
-            (Some(ours), Some(theirs)) => (ours - theirs).norm(),
-            _ => 0.0,
-        };
+        let vertices = path.interactions().vertices().zip(reference.interactions.vertices());
+        let vertex = vertices.map(|(ours, theirs)| (ours - theirs).norm()).fold(0.0, f64::max);
         Self {
             coefficient: (path.coefficient - reference.coefficient).norm() / free_space,
             delay: (path.delay() - reference.delay).abs() / reference.delay,
@@ -55,7 +53,7 @@ impl PathErrors {
 /// A path that both sides have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathComparison {
-    /// The object it meets, as the export names it.
+    /// Its name: the objects it meets, as the export names them.
     pub object: String,
     /// How far apart the two are.
     pub errors: PathErrors,
@@ -93,8 +91,8 @@ pub fn compare_case(case: &Case, frequency_hz: f64) -> CaseComparison {
         untraced,
     };
     for reference in &case.paths {
-        let object = case.label(reference.surface);
-        match paths.iter().find(|path| path.geometry.surface == reference.surface) {
+        let object = case.path_name(&reference.interactions);
+        match paths.iter().find(|path| path.interactions().same_surfaces(&reference.interactions)) {
             Some(path) => {
                 let errors = PathErrors::between(path, reference, wavelength);
                 comparison.matched.push(PathComparison { object, errors });
@@ -103,9 +101,9 @@ pub fn compare_case(case: &Case, frequency_hz: f64) -> CaseComparison {
         }
     }
     for path in &paths {
-        let surface = path.geometry.surface;
-        if !case.paths.iter().any(|reference| reference.surface == surface) {
-            comparison.extra.push(case.label(surface));
+        let met = path.interactions();
+        if !case.paths.iter().any(|reference| reference.interactions.same_surfaces(met)) {
+            comparison.extra.push(case.path_name(met));
         }
     }
     comparison

@@ -9,7 +9,7 @@ use num_complex::Complex64;
 
 use super::error::{Problem, excerpt};
 use super::schema::{RawCase, RawExport, RawKind, RawMaterial, RawMaterials, RawPath};
-use crate::Surface;
+use crate::{Interaction, Interactions, Surface};
 
 /// Lengths beyond this are a mistake, and would cost the tracer its precision. Metres.
 const LONGEST_M: f64 = 1e6;
@@ -38,10 +38,8 @@ impl Direction {
 /// A path as the export gives it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReferencePath {
-    /// The surface met; box numbers as in [`Case::boxes`].
-    pub surface: Surface,
-    /// Reflection point, metres; none for the direct path.
-    pub vertex: Option<Point3<f64>>,
+    /// What it meets, from TX to RX; box numbers as in [`Case::boxes`].
+    pub interactions: Interactions,
     /// Propagation delay, seconds.
     pub delay: f64,
     /// Passband coefficient between vertically polarised isotropic antennas.
@@ -85,10 +83,18 @@ pub struct Export {
 }
 
 impl Case {
+    /// The name of a path in this export: `LOS`, or the surfaces it meets joined by a space.
+    #[must_use]
+    pub fn path_name(&self, interactions: &Interactions) -> String {
+        match interactions.is_empty() {
+            true => "LOS".to_owned(),
+            false => interactions.surfaces().map(|surface| self.label(surface)).collect::<Vec<_>>().join(" "),
+        }
+    }
+
     /// The name of a surface in this export: `board:-y` for the board, otherwise as [`Surface`] displays it, with the
     /// boxes numbered as in the export's `boxes`.
-    #[must_use]
-    pub fn label(&self, surface: Surface) -> String {
+    fn label(&self, surface: Surface) -> String {
         match surface {
             Surface::Box { index: 0, face } if self.has_board => format!("board:{face}"),
             Surface::Box { index, face } => format!("box{}:{face}", index - u32::from(self.has_board)),
@@ -124,7 +130,7 @@ impl Case {
         for (i, path) in raw.paths.iter().enumerate() {
             let outer = format!("paths[{i}]");
             let path = check_path(path, &names).map_err(|p| p.under(&outer))?;
-            if !seen.insert(path.surface) {
+            if !seen.insert(path.interactions.surfaces().next()) {
                 let message = format!(
                     "{} appears twice; each object gives at most one first-order path",
                     excerpt(&raw.paths[i].object)
@@ -228,18 +234,18 @@ fn check_slab(raw: &RawMaterial) -> Result<Slab, Problem> {
 
 fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, Problem> {
     let surface = names.surface(&raw.object).map_err(|message| Problem::new("object", message))?;
-    if (surface == Surface::None) != (raw.kind == RawKind::Los) {
+    if surface.is_none() != (raw.kind == RawKind::Los) {
         let message = format!("{} does not go with this type; `LOS` goes with `LOS` alone", excerpt(&raw.object));
         return Err(Problem::new("object", message));
     }
-    let vertex = match (surface, raw.vertices.as_slice()) {
-        (Surface::None, []) => None,
-        (Surface::None, _) => return Err(Problem::new("vertices", "a LOS path has none; expected []")),
-        (_, [vertex]) => {
+    let interactions = match (surface, raw.vertices.as_slice()) {
+        (None, []) => Interactions::NONE,
+        (None, _) => return Err(Problem::new("vertices", "a LOS path has none; expected []")),
+        (Some(surface), [vertex]) => {
             in_range("vertices[0]", vertex)?;
-            Some((*vertex).into())
+            Interactions::single(Interaction::reflection(surface, (*vertex).into()))
         }
-        (_, list) => {
+        (Some(_), list) => {
             let message =
                 format!("a first-order specular path has one vertex, not {}; export with max_depth = 1", list.len());
             return Err(Problem::new("vertices", message));
@@ -252,8 +258,7 @@ fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, Problem> {
         return Err(Problem::new("a", format!("{part} is out of range; expected [re, im], linear scale")));
     }
     Ok(ReferencePath {
-        surface,
-        vertex,
+        interactions,
         delay: raw.tau,
         coefficient: Complex64::new(raw.a[0], raw.a[1]),
         departure: direction("theta_t", raw.theta_t, "phi_t", raw.phi_t)?,
@@ -280,7 +285,8 @@ struct Names {
 }
 
 impl Names {
-    fn surface(&self, label: &str) -> Result<Surface, String> {
+    /// The surface of a label; none for `LOS`.
+    fn surface(&self, label: &str) -> Result<Option<Surface>, String> {
         let unknown = || {
             let label = excerpt(label);
             format!(
@@ -288,16 +294,16 @@ impl Names {
             )
         };
         match label {
-            "LOS" => return Ok(Surface::None),
-            "floor" => return Ok(Surface::Room(Face::ZMin)),
-            "ceiling" => return Ok(Surface::Room(Face::ZMax)),
+            "LOS" => return Ok(None),
+            "floor" => return Ok(Some(Surface::Room(Face::ZMin))),
+            "ceiling" => return Ok(Some(Surface::Room(Face::ZMax))),
             _ => {}
         }
         let (object, face) = label.split_once(':').ok_or_else(unknown)?;
         let face = Face::ALL.into_iter().find(|f| f.label() == face).ok_or_else(unknown)?;
         match object {
-            "wall" if face.axis() < 2 => Ok(Surface::Room(face)),
-            "board" if self.has_board => Ok(Surface::Box { index: 0, face }),
+            "wall" if face.axis() < 2 => Ok(Some(Surface::Room(face))),
+            "board" if self.has_board => Ok(Some(Surface::Box { index: 0, face })),
             "board" => Err("names the board, but `board` of this case is null".to_owned()),
             _ => {
                 let digits = object.strip_prefix("box").ok_or_else(unknown)?;
@@ -305,7 +311,7 @@ impl Names {
                 if index as usize >= self.boxes {
                     return Err(format!("names box {index}, but `boxes` of this case has {} items", self.boxes));
                 }
-                Ok(Surface::Box { index: index + u32::from(self.has_board), face })
+                Ok(Some(Surface::Box { index: index + u32::from(self.has_board), face }))
             }
         }
     }

@@ -214,7 +214,7 @@ fn report(args: &Args, setup: &Setup, power: f64) -> serde_json::Value {
         let gain = heard.gain.map(|gain| gain * setup.scale);
         json!({
             "kind": path.kind().to_string(),
-            "surface": path.geometry.surface.to_string(),
+            "surface": path.interactions().to_string(),
             "delay_s": heard.delay,
             "gain": gain.map(|gain| [gain.re, gain.im]),
             "snr_db": db(gain.iter().map(num_complex::Complex64::norm_sqr).sum::<f64>() / gain.len() as f64),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_scene::{Pose, Scene, wrap};
-use magnetar_trace::{Path, Surface, azimuth, elevation};
+use magnetar_trace::{Interaction, Path, Surface, azimuth, elevation};
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
@@ -88,23 +88,26 @@ impl Angles {
 /// A path as it is shown.
 struct Row<'a> {
     path: &'a Path,
-    /// The user's name of the box it meets.
-    box_name: Option<&'a str>,
+    scene: &'a Scene,
     aoa: Angles,
     aod: Angles,
 }
 
 impl<'a> Row<'a> {
     fn new(path: &'a Path, scene: &'a Scene, tx: &Pose, rx: &Pose) -> Self {
-        let met = match path.geometry.surface {
-            Surface::Box { index, .. } => scene.boxes.get(index as usize),
-            _ => None,
-        };
         Self {
             path,
-            box_name: met.and_then(|b| b.name.as_deref()),
+            scene,
             aoa: Angles::new(&path.geometry.arrival, rx),
             aod: Angles::new(&path.geometry.departure, tx),
+        }
+    }
+
+    /// The user's name of the box an interaction is with.
+    fn box_name(&self, interaction: &Interaction) -> Option<&str> {
+        match interaction.surface {
+            Surface::Box { index, .. } => self.scene.boxes.get(index as usize)?.name.as_deref(),
+            Surface::Room(_) => None,
         }
     }
 
@@ -118,10 +121,21 @@ impl<'a> Row<'a> {
 
     fn to_json(&self) -> Value {
         let a = self.path.coefficient;
+        let met = self.path.interactions();
+        let interactions = met.iter().map(|interaction| {
+            json!({
+                "kind": interaction.kind.to_string(),
+                "surface": interaction.surface.to_string(),
+                "box": self.box_name(interaction),
+                "vertex_m": interaction.vertex.coords.as_slice(),
+            })
+        });
         json!({
             "kind": self.path.kind().to_string(),
-            "surface": self.path.geometry.surface.to_string(),
-            "box": self.box_name,
+            "surface": met.to_string(),
+            "box": met.first().and_then(|first| self.box_name(first)),
+            "order": met.order(),
+            "interactions": interactions.collect::<Vec<_>>(),
             "length_m": self.path.geometry.length,
             "delay_s": self.path.delay(),
             "coefficient": [a.re, a.im],
@@ -129,7 +143,7 @@ impl<'a> Row<'a> {
             "phase_deg": self.phase_deg(),
             "aoa": self.aoa.to_json(),
             "aod": self.aod.to_json(),
-            "vertex_m": self.path.vertex().map(|v| [v.x, v.y, v.z]),
+            "vertex_m": met.vertices().next().map(|v| [v.x, v.y, v.z]),
         })
     }
 }
@@ -152,12 +166,13 @@ fn print(scene: &Scene, frequency_ghz: f64, rows: &[Row]) {
     );
     for row in rows {
         let angles = |a: &Angles| format!("{:.2}, {:.2}", hundredths(a.local_azimuth_deg), hundredths(a.elevation_deg));
+        let vertices = row.path.interactions().vertices().map(|v| format!("{:.4}, {:.4}, {:.4}", v.x, v.y, v.z));
         let vertex =
-            row.path.vertex().map_or_else(|| "-".to_owned(), |v| format!("{:.4}, {:.4}, {:.4}", v.x, v.y, v.z));
+            if row.path.geometry.is_line_of_sight() { "-".to_owned() } else { vertices.collect::<Vec<_>>().join("; ") };
         println!(
             "{:<9} {:<10} {:>9.4} {:>9.4} {:>8.2} {:>9.2} {:>16} {:>16}  {vertex}",
             row.path.kind().to_string(),
-            row.path.geometry.surface.to_string(),
+            row.path.interactions().to_string(),
             row.path.geometry.length,
             row.path.delay() * 1e9,
             row.gain_db(),
