@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Draws new links in several scenes, traces them with Sionna RT and validates the tracer against the result.
+# Draws new links in several scenes, traces them with Sionna RT and validates the tracer against the result; then holds
+# noise-free observations and the rows of a corpus to Sionna RT's paths.
 #
 #   python/check_sionna.sh [SEED]
 #
@@ -24,7 +25,7 @@ if ! cmp -s "$requirements" "$venv/installed.txt"; then
 fi
 
 llvm_works() {
-    (PYTHONPATH=python "$python" -c 'import sionna_export; sionna_export.check_llvm()') >/dev/null 2>&1
+    (PYTHONPATH=python "$python" -c 'import sionna_tracer; sionna_tracer.check_llvm()') >/dev/null 2>&1
 }
 
 # Dr.Jit 1.5 needs LLVM 17 or newer on x86. If the one it finds is older, look for another, and where apt is at hand
@@ -54,3 +55,7 @@ echo "Sionna RT: fresh links with seed $seed"
 "$python" python/sionna_export.py lab lab_left lab_middle lab_right tests/data/boxes.toml \
     --random 6 --seed "$seed" --out "$export"
 "$magnetar" validate "$export"
+echo "observations against Sionna RT"
+"$python" python/check_observe.py --magnetar "$magnetar" --links 5 --seed "$seed"
+echo "rows of a corpus against Sionna RT"
+"$python" python/check_corpus.py --magnetar "$magnetar" --rows 200 --seed "$seed"

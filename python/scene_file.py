@@ -44,33 +44,62 @@ def material_at(name, tables, frequency_hz):
     raise InputError(f"material {name} is not defined at {f} GHz; its ranges are {known} GHz")
 
 
-class Scene:
-    """A room with boxes, read from a scene file."""
+def shipped_materials(more=()):
+    """The `[material.NAME]` tables of the shipped files and of others."""
+    return read_materials([*sorted((REPOSITORY / "materials").glob("*.toml")), *more])
 
-    def __init__(self, name_or_path, material_files, frequency_hz):
+
+def layer_at(name, thickness_m, tables, frequency_hz):
+    """A layer of a material at a frequency."""
+    eps_r, sigma = material_at(name, tables, frequency_hz)
+    return Layer(name, eps_r, sigma, thickness_m)
+
+
+class Scene:
+    """A room with boxes: bounds, and a layer for each surface in the order of ROOM_LABELS and for each box."""
+
+    def __init__(self, name, bounds, surfaces, boxes, box_layers):
+        self.name, self.bounds, self.surfaces = name, list(bounds), list(surfaces)
+        self.boxes, self.box_layers = list(boxes), list(box_layers)
+        low, high = self.bounds[0::2], self.bounds[1::2]
+        self.room = Box([(a + b) / 2 for a, b in zip(low, high)], [b - a for a, b in zip(low, high)], 0.0)
+
+    @classmethod
+    def read(cls, name_or_path, material_files, frequency_hz):
+        """From a scene file, or a shipped scene's name."""
         path = pathlib.Path(name_or_path)
         shipped = REPOSITORY / "scenes" / f"{name_or_path}.toml"
         path = shipped if path.suffix != ".toml" and shipped.exists() else path
         document = read_toml(path)
-        tables = read_materials([*sorted((REPOSITORY / "materials").glob("*.toml")), *material_files])
+        tables = shipped_materials(material_files)
         tables.update(document.get("material", {}))
 
         def layer(item):
-            eps_r, sigma = material_at(item["material"], tables, frequency_hz)
-            return Layer(item["material"], eps_r, sigma, item["thickness_m"])
+            return layer_at(item["material"], item["thickness_m"], tables, frequency_hz)
 
         try:
-            self.name = document["name"]
-            self.bounds = [value for axis in "xyz" for value in document["room"][f"{axis}_m"]]
+            bounds = [value for axis in "xyz" for value in document["room"][f"{axis}_m"]]
             surfaces = document["surfaces"]
-            self.surfaces = [layer(surfaces.get(label) or surfaces[label.split(":")[0]]) for label in ROOM_LABELS]
+            layers = [layer(surfaces.get(label) or surfaces[label.split(":")[0]]) for label in ROOM_LABELS]
             boxes = document.get("box", [])
-            self.boxes = [Box(box["center_m"], box["size_m"], box.get("yaw_deg", 0.0)) for box in boxes]
-            self.box_layers = [layer(box) for box in boxes]
+            shapes = [Box(box["center_m"], box["size_m"], box.get("yaw_deg", 0.0)) for box in boxes]
+            return cls(document["name"], bounds, layers, shapes, [layer(box) for box in boxes])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{path}: {error!r}; `magnetar scene check` tells line and key") from error
-        low, high = self.bounds[0::2], self.bounds[1::2]
-        self.room = Box([(a + b) / 2 for a, b in zip(low, high)], [b - a for a, b in zip(low, high)], 0.0)
+            raise InputError(f"{path}: {error!r}; `magnetar scene check` reports line and key") from error
+
+    @classmethod
+    def of_row(cls, row, tables, frequency_hz, wall_thickness_m):
+        """From a row of a dataset; the board's slab is as thick as the board."""
+        materials, board = row["materials"], row["board"]
+        by_label = {"floor": materials["floor"], "ceiling": materials["ceiling"]}
+        names = [by_label.get(label, materials["wall"]) for label in ROOM_LABELS]
+        layers = [layer_at(name, wall_thickness_m, tables, frequency_hz) for name in names]
+        boxes, box_layers = [], []
+        if board is not None:
+            size = [board["width"], board["thickness"], board["height"]]
+            boxes = [Box([board["x"], board["y"], board["z"]], size, math.degrees(board["yaw"]))]
+            box_layers = [layer_at(materials["board"], board["thickness"], tables, frequency_hz)]
+        return cls(f"row {row['index']}", row["room"], layers, boxes, box_layers)
 
     def box_label(self, index):
         """A single box is the board of the schema."""
@@ -83,6 +112,14 @@ class Scene:
         for index, (box, layer) in enumerate(zip(self.boxes, self.box_layers)):
             for face, name in enumerate(FACES):
                 yield f"{self.box_label(index)}:{name}", box.face_corners(face), layer
+
+    def sheets(self):
+        """(label, corners, layer) of every face of the room, and of each box the sheet at its mid-plane."""
+        for face, (label, layer) in enumerate(zip(ROOM_LABELS, self.surfaces)):
+            yield label, self.room.face_corners(face), layer
+        for index, (box, layer) in enumerate(zip(self.boxes, self.box_layers)):
+            sheet = Box(box.center, [box.size[0], 0.0, box.size[2]], box.yaw_deg)
+            yield self.box_label(index), sheet.face_corners(2), layer
 
 
 class Layer(typing.NamedTuple):
