@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use harness::{Contestant, compare, human};
 use magnetar_dataset::{Generator, Recipe, Record};
-use magnetar_posterior::{Support, SupportSize, TwinFile, TwinModel, TwinScorer, View};
+use magnetar_posterior::{Support, SupportSize, TwinFile, TwinScorer};
 use magnetar_scene::BoxShape;
+use magnetar_study::{ReceiverView, twin_model};
 use nalgebra::{Point3, Vector3};
 
 const ROWS: u64 = 8;
@@ -22,7 +23,7 @@ fn main() {
     let generator = Generator::new(&recipe, 1, "test").unwrap();
     let mut rows = generator.rows();
     let records: Vec<Record> = (0..ROWS).map(|i| rows.row(i).unwrap()).collect();
-    let model = TwinModel::from_recipe(&recipe).unwrap();
+    let model = twin_model(&recipe).unwrap();
     let scorer = TwinScorer::new(model, TwinFile::shipped().unwrap().parameters).unwrap();
     let size = |headings, rows, columns| SupportSize { headings, rows, columns };
     let evaluation = SupportSize::EVALUATION;
@@ -43,7 +44,7 @@ fn main() {
             let (scorer, records) = (&scorer, &records);
             Contestant::new(name, ROWS as f64, move || {
                 for record in records {
-                    let mut view = View::of(record);
+                    let mut view = ReceiverView::of(record);
                     view.layout.boxes.extend((0..boxes).map(clutter));
                     let support = Support::centred(&record.room, size).unwrap();
                     black_box(scorer.score(&view.layout, &view.rx, &view.arrivals, &support).unwrap());

@@ -5,8 +5,8 @@ mod harness;
 use std::sync::Arc;
 
 use harness::{Contestant, compare};
-use magnetar_dataset::sweep::Sweep;
 use magnetar_dataset::{Job, Plan, Recipe, Slice};
+use magnetar_study::sweep::Sweep;
 
 /// The paper's train split has 80,000 rows, fewer than 50 points of 2,000.
 const LARGER: &str = "splits.train.board=100000";

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use magnetar_cuda::Options;
 use magnetar_cuda_emulator::{BusBytes, KernelCounts, StandIn};
 use magnetar_dataset::{Generator, Recipe, Record};
-use magnetar_posterior::{ScoreRow, Support, SupportSize, TwinFile, TwinModel, TwinScorer, View};
+use magnetar_posterior::{ScoreRow, Support, SupportSize, TwinFile, TwinScorer};
 use magnetar_signal::{ElementPath, Observation, SignalRow};
+use magnetar_study::{ReceiverView, twin_model};
 
 /// Rows of a batch of path summation, and posteriors of a batch of scoring (the most a batch takes).
 const ROWS: usize = 256;
@@ -102,12 +103,12 @@ fn path_summation(standin: &StandIn, recipe: &Recipe, records: &[Record]) -> Res
 
 /// One batch of posteriors, after one that brought the scorer's tables to the device.
 fn candidate_scoring(standin: &StandIn, recipe: &Recipe, records: &[Record]) -> Result<Work, Box<dyn Error>> {
-    let views: Vec<View> = records.iter().map(View::of).collect();
+    let views: Vec<ReceiverView> = records.iter().map(ReceiverView::of).collect();
     let supports = (views.iter())
         .map(|view| Support::centred(&view.layout.room, SupportSize::EVALUATION))
         .collect::<Result<Vec<_>, _>>()?;
     let rows: Vec<ScoreRow<'_>> = views.iter().zip(&supports).map(|(view, support)| view.on(support)).collect();
-    let scorer = TwinScorer::new(TwinModel::from_recipe(recipe)?, TwinFile::shipped()?.parameters)?;
+    let scorer = TwinScorer::new(twin_model(recipe)?, TwinFile::shipped()?.parameters)?;
     let backend = magnetar_cuda::open_scoring(&Options::default())?;
     scorer.score_batch(&*backend, &rows[..1])?;
     standin.forget_counts();

@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use magnetar_cuda::Options;
 use magnetar_cuda_emulator::{BusBytes, KernelCounts, StandIn};
 use magnetar_dataset::{Recipe, generate_record};
-use magnetar_posterior::{CpuScoring, ScoreRow, Support, SupportSize, TwinFile, TwinModel, TwinScorer, View};
+use magnetar_posterior::{CpuScoring, ScoreRow, Support, SupportSize, TwinFile, TwinScorer};
 use magnetar_signal::{Band, CpuSynthesis, ElementPath, Observation, RfChainDraw, SignalRow, SynthesisBackend};
+use magnetar_study::{ReceiverView, twin_model};
 use num_complex::Complex64;
 
 /// The stand-in is one for the whole process, and so are its counts.
@@ -60,8 +61,8 @@ fn scoring_is_linear_in_observations() {
     let standin = StandIn::load_counting();
     let recipe = std::sync::Arc::new(Recipe::paper());
     let parameters = TwinFile::shipped().expect("the shipped file reads").parameters;
-    let scorer = TwinScorer::new(TwinModel::from_recipe(&recipe).expect("sound"), parameters).expect("in range");
-    let view = View::of(&generate_record(&recipe, 11, "test", 0).expect("the shipped recipe draws"));
+    let scorer = TwinScorer::new(twin_model(&recipe).expect("sound"), parameters).expect("in range");
+    let view = ReceiverView::of(&generate_record(&recipe, 11, "test", 0).expect("the shipped recipe draws"));
     let size = SupportSize { headings: 4, rows: 5, columns: 6 };
     let support = Support::centred(&view.layout.room, size).expect("a support");
     let [one, two] = [1, 2].map(|observations| {

@@ -11,23 +11,24 @@ use magnetar_cuda::{CudaError, Options};
 use magnetar_cuda_emulator::{Setting, run_sanitized, sanitized};
 use magnetar_dataset::{Recipe, generate_record};
 use magnetar_posterior::{
-    Ablation, CpuScoring, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinModel, TwinScorer, View, Volume,
+    Ablation, CpuScoring, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinScorer, Volume,
 };
 use magnetar_scene::BoxShape;
+use magnetar_study::{ReceiverView, twin_model};
 use nalgebra::{Point3, Vector3};
 
 const SMALL: SupportSize = SupportSize { headings: 5, rows: 7, columns: 6 };
 
 fn scorer() -> TwinScorer {
-    let model = TwinModel::from_recipe(&Recipe::paper()).expect("the shipped recipe is sound");
+    let model = twin_model(&Recipe::paper()).expect("the shipped recipe is sound");
     TwinScorer::new(model, TwinFile::shipped().expect("the shipped file reads").parameters).expect("in range")
 }
 
 /// Receivers' views of simulated rows: with and without a board, with fewer arrivals, and in a crowded room.
-fn views() -> Vec<View> {
+fn views() -> Vec<ReceiverView> {
     let recipe = Arc::new(Recipe::paper());
-    let row = |index| View::of(&generate_record(&recipe, 11, "test", index).expect("the shipped recipe draws"));
-    let mut views: Vec<View> = (0..5).map(row).collect();
+    let row = |index| ReceiverView::of(&generate_record(&recipe, 11, "test", index).expect("the shipped recipe draws"));
+    let mut views: Vec<ReceiverView> = (0..5).map(row).collect();
     let mut silent = row(5);
     silent.arrivals.found.clear();
     let mut single = row(6);
@@ -42,11 +43,11 @@ fn views() -> Vec<View> {
     views
 }
 
-fn supports(views: &[View], size: SupportSize) -> Vec<Support> {
+fn supports(views: &[ReceiverView], size: SupportSize) -> Vec<Support> {
     views.iter().map(|view| Support::centred(&view.layout.room, size).expect("a support")).collect()
 }
 
-fn rows<'a>(views: &'a [View], supports: &'a [Support]) -> Vec<ScoreRow<'a>> {
+fn rows<'a>(views: &'a [ReceiverView], supports: &'a [Support]) -> Vec<ScoreRow<'a>> {
     views.iter().zip(supports).map(|(view, support)| view.on(support)).collect()
 }
 
@@ -63,7 +64,7 @@ fn difference(ours: &Volume, theirs: &Volume) -> f64 {
     ours.mass().iter().zip(theirs.mass()).map(nat).fold(0.0, f64::max)
 }
 
-fn assert_agreement(scorer: &TwinScorer, views: &[View], size: SupportSize, what: &str) {
+fn assert_agreement(scorer: &TwinScorer, views: &[ReceiverView], size: SupportSize, what: &str) {
     let supports = supports(views, size);
     let rows = rows(views, &supports);
     let cpu = scorer.score_batch(&CpuScoring, &rows).expect("the CPU scores");

@@ -17,7 +17,6 @@ use crate::recipe::Recipe;
 use crate::record::Record;
 use crate::schema::Shape;
 use crate::shard::{ShardPlan, key_values, parquet_error};
-use crate::sweep::SWEEP_MANIFEST;
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 256;
@@ -46,15 +45,7 @@ impl Dataset {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, Error> {
         let folder = folder.as_ref().to_owned();
         if !folder.join(crate::manifest::MANIFEST).exists() {
-            let problem = if folder.join(SWEEP_MANIFEST).exists() {
-                "the folder of a sweep, not of a dataset; look at its sweep.html, or give one of the datasets in its points \
-                 folder (store = true)"
-            } else if folder.join("points").is_dir() {
-                "a sweep that is not finished; run the same magnetar sweep command again"
-            } else {
-                "no manifest.json here; give the folder that magnetar generate wrote"
-            };
-            return Err(Error::invalid(&folder, problem));
+            return Err(Error::invalid(&folder, "no manifest.json here; give the folder of a dataset"));
         }
         let manifest = Manifest::read(&folder)?;
         Ok(Self { folder, manifest })

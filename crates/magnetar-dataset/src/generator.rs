@@ -160,7 +160,10 @@ fn patterns(recipe: &Recipe) -> Result<(AntennaPattern, [AntennaPattern; 2]), Re
 }
 
 /// Amplitude of a recipe's antennas facing each other; what its link scale is normalised by.
-pub(crate) fn boresight_amplitude(recipe: &Recipe) -> Result<f64, RecipeError> {
+///
+/// # Errors
+/// If a pattern cannot be read.
+pub fn boresight_amplitude(recipe: &Recipe) -> Result<f64, RecipeError> {
     let (tx, rx) = patterns(recipe)?;
     let anywhere = Pose::new(0.0, 0.0, 0.0, 0.0);
     Ok(link(recipe, &tx, &rx, anywhere, anywhere).boresight_amplitude())

@@ -214,7 +214,10 @@ fn shards(job: &Job, split: &str, rows: u64) -> Result<Vec<Pending>, Error> {
 }
 
 /// One writer a folder. The lock is the folder's own, so that nothing is left behind.
-pub(crate) fn lock(folder: &Path) -> Result<Option<File>, Error> {
+///
+/// # Errors
+/// If another process writes there.
+pub fn lock(folder: &Path) -> Result<Option<File>, Error> {
     // Only Unix opens folders as files; elsewhere there is no lock.
     let Ok(file) = File::open(folder) else { return Ok(None) };
     match file.try_lock() {
@@ -328,7 +331,10 @@ fn tidy(folder: &Path, own: impl Fn(&str) -> bool) -> Result<(), Error> {
 }
 
 /// Removes the unfinished files that a killed run left in a folder. The caller holds its lock.
-pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
+///
+/// # Errors
+/// If one cannot be removed.
+pub fn remove_unfinished(folder: &Path) -> Result<(), Error> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {
         let path = entry.map_err(Error::io(folder))?.path();

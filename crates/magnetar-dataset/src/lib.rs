@@ -26,7 +26,6 @@ mod schema;
 mod shard;
 pub mod stats;
 mod stream;
-pub mod sweep;
 mod verify;
 
 #[cfg(test)]
@@ -38,9 +37,9 @@ pub use dataset::{Columns, Dataset, Records};
 pub use draw::{Board, DrawError, Drawer, Layout};
 pub use error::Error;
 pub use generate::{Estimate, Summary};
-pub use generator::{Generator, RowGenerator, generate_record};
+pub use generator::{Generator, RowGenerator, boresight_amplitude, generate_record};
 pub use histogram::Histogram;
-pub use job::{Job, Plan, Slice};
+pub use job::{Job, Plan, Slice, lock, remove_unfinished};
 pub use manifest::{MANIFEST, Manifest, ShardInfo, SplitManifest, shard_name};
 pub use merge::{Merged, merge};
 pub use placement::Region;
@@ -48,5 +47,6 @@ pub use recipe::{Recipe, RecipeError};
 pub use record::{Arrival, Materials, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};
 pub use schema::{SCHEMA_VERSION, Shape};
+pub use shard::digest;
 pub use stream::{Purpose, Streams};
 pub use verify::{Verification, VerifyOptions, verify};

@@ -206,7 +206,10 @@ pub(crate) fn is_whole(path: &Path, shard: &ShardInfo) -> bool {
 }
 
 /// Size and SHA-256 of a file.
-pub(crate) fn digest(path: &Path) -> io::Result<(u64, String)> {
+///
+/// # Errors
+/// If it cannot be read.
+pub fn digest(path: &Path) -> io::Result<(u64, String)> {
     let mut sink = Hashing::new(io::sink());
     io::copy(&mut std::fs::File::open(path)?, &mut sink)?;
     let (bytes, sha256, _) = sink.finish();

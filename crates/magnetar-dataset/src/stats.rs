@@ -205,7 +205,8 @@ pub fn aoa_error(recipe: &Recipe, arrival: &Arrival, path: &RecordPath) -> f64 {
 }
 
 /// Estimate minus truth. `boresight_amplitude` is that of the recipe's antennas facing each other.
-pub(crate) fn arrival_errors(
+#[must_use]
+pub fn arrival_errors(
     recipe: &Recipe,
     boresight_amplitude: f64,
     record: &Record,

@@ -1,8 +1,8 @@
-//! Grids the tests share.
+//! Grids and a model that tests share.
 
-use magnetar_scene::Room;
+use magnetar_scene::{Room, Slab, synthetic_vivaldi};
 
-use crate::{Support, SupportSize};
+use crate::{RoomSlabs, Support, SupportSize, TwinModel};
 
 /// The paper's nominal room.
 pub fn room() -> Room {
@@ -18,4 +18,26 @@ pub fn support() -> Support {
 pub fn small_support() -> Support {
     let room = Room::from_bounds([0.0, 4.0, 0.0, 3.0, 0.0, 3.0]).unwrap();
     Support::centred(&room, SupportSize { headings: 8, rows: 3, columns: 4 }).unwrap()
+}
+
+/// A model with the paper's radio and two material assignments: concrete, and one much like glass.
+pub fn paper_model() -> TwinModel {
+    let slab = |eps_r: f64, sigma: f64| Slab { eps_r, sigma, thickness: 0.1 };
+    let room = |slab: Slab| RoomSlabs { wall: slab, ceiling: slab, floor: slab };
+    TwinModel {
+        carrier_hz: 10e9,
+        bandwidth_hz: 491.52e6,
+        bins: 512,
+        spacing_m: 0.026,
+        tx_pattern: synthetic_vivaldi(),
+        rx_patterns: [synthetic_vivaldi(), synthetic_vivaldi()],
+        snr_at_one_metre_db: 30.86,
+        power_offset_max_db: 3.0,
+        threshold_db: -18.0,
+        tx_height_m: 1.08,
+        wall_margin_m: 0.1,
+        separation_min_m: 0.3,
+        assignments: vec![room(slab(5.24, 0.28)), room(slab(6.3, 0.12))],
+        box_slab: Slab { thickness: 0.033, ..slab(6.3, 0.12) },
+    }
 }

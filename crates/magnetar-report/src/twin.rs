@@ -8,6 +8,7 @@ use magnetar_posterior::{
 };
 use magnetar_scene::{Face, Pose, ResolvedScene, Scene, Slab};
 use magnetar_signal::sre::Sre;
+use magnetar_study::{known_split, twin_model};
 
 use crate::corpus::Found;
 use crate::error::ReportError;
@@ -50,9 +51,9 @@ impl Twin {
     /// If the recipe names a pattern or material that is not there.
     pub fn of_recipe(recipe: &Recipe) -> Result<Self, ReportError> {
         let parameters = TwinFile::shipped()?.parameters;
-        let model = TwinModel::from_recipe(recipe)?;
+        let model = twin_model(recipe)?;
         let scorer = TwinScorer::new(model, parameters)?;
-        let knowledge = match TwinModel::known_split(recipe) {
+        let knowledge = match known_split(recipe) {
             Some("train") | None => "twin posterior; materials known only as those of the training split".to_owned(),
             Some(split) => format!("twin posterior; materials known as those of split {split}"),
         };

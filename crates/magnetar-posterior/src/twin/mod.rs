@@ -2,9 +2,7 @@
 
 mod ablation;
 mod evidence;
-mod fit;
 mod flat;
-mod from_recipe;
 mod geometry;
 mod lanes;
 mod likelihood;
@@ -16,7 +14,6 @@ mod tables;
 mod tests;
 
 pub use ablation::Ablation;
-pub use fit::{FitRow, fit, withheld_nll};
 pub use flat::{TwinBox, TwinRow, TwinRows, TwinShared, TwinTables};
 pub use model::{RoomSlabs, TwinModel};
 pub use parameters::{PARAMETER_RANGES, TwinFile, TwinParameters};

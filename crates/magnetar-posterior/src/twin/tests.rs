@@ -1,9 +1,8 @@
 //! Laws of the twin scorer.
 
 use std::f64::consts::PI;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use magnetar_dataset::{Recipe, Record, generate_record};
 use magnetar_scene::{BoxShape, Pose, Slab};
 use magnetar_trace::{Surface, Tracer};
 use nalgebra::{Point3, Vector3};
@@ -12,15 +11,12 @@ use proptest::prelude::*;
 use super::geometry::{Class, MAX_PATHS, Paths, World};
 use super::tables::{GainTable, HeadingTable, ReflectionTable};
 use super::*;
-use crate::testing::{room, support};
-use crate::{Arrival, Arrivals, Layout, Support, SupportSize, View};
+use crate::testing::{paper_model, room, support};
+use crate::{Arrival, Arrivals, Layout};
 
 fn scorer() -> &'static TwinScorer {
     static SCORER: OnceLock<TwinScorer> = OnceLock::new();
-    SCORER.get_or_init(|| {
-        let model = TwinModel::from_recipe(&Recipe::paper()).unwrap();
-        TwinScorer::new(model, TwinFile::shipped().unwrap().parameters).unwrap()
-    })
+    SCORER.get_or_init(|| TwinScorer::new(paper_model(), TwinFile::shipped().unwrap().parameters).unwrap())
 }
 
 fn board(x: f64, y: f64, yaw: f64) -> BoxShape {
@@ -104,80 +100,4 @@ fn any_arrivals_give_a_distribution() {
             check(&volume, &s.mask(&rx));
         }
     }
-}
-
-fn record(index: u64) -> Record {
-    generate_record(&Arc::new(Recipe::paper()), 7, "test", index).unwrap()
-}
-
-#[test]
-fn the_truth_does_not_reach_the_posterior() {
-    let honest = record(3);
-    let s = Support::centred(&honest.room, SupportSize::EVALUATION).unwrap();
-    let score = |r: &Record| {
-        let v = View::of(r);
-        scorer().score(&v.layout, &v.rx, &v.arrivals, &s).unwrap()
-    };
-    let mut forged = honest.clone();
-    forged.tx = Pose::new(0.0, 0.0, 2.0, 1.0);
-    forged.tx_power_offset_db = 77.0;
-    forged.los = !forged.los;
-    forged.paths.clear();
-    forged.materials.wall = "metal".into();
-    forged.materials.floor = "water".into();
-    forged.rf_chain.timing_offset_s = 1.0;
-    forged.csi = None;
-    for arrival in &mut forged.arrivals {
-        arrival.delay_s += 1e-6;
-    }
-    (forged.index, forged.set, forged.view) = (99, 99, 9);
-    assert_eq!(score(&honest), score(&forged));
-    // What the receiver does know matters.
-    forged.rx = Pose::new(honest.rx.position.x, honest.rx.position.y, 1.08, honest.rx.heading + 1.0);
-    assert_ne!(score(&honest), score(&forged));
-}
-
-#[test]
-fn threads_do_not_change_a_bit() {
-    let r = record(4);
-    let s = Support::centred(&r.room, SupportSize::EVALUATION).unwrap();
-    let v = View::of(&r);
-    let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| scorer().score(&v.layout, &v.rx, &v.arrivals, &s).unwrap())
-    };
-    assert_eq!(with(1), with(3));
-}
-
-#[test]
-fn a_few_test_rows_are_far_better_than_uniform() {
-    let mut total = 0.0;
-    for index in 0..24 {
-        let r = record(index);
-        let s = Support::centred(&r.room, SupportSize::EVALUATION).unwrap();
-        let mask = s.mask(&r.rx);
-        let v = View::of(&r);
-        let volume = scorer().score(&v.layout, &v.rx, &v.arrivals, &s).unwrap();
-        check(&volume, &mask);
-        let target = crate::Target::evaluation(&s, &mask, &r.tx).unwrap();
-        total += target.voxels.iter().map(|&(n, w)| -w * f64::from(volume.mass()[n]).ln()).sum::<f64>() / 24.0;
-    }
-    assert!(total < 8.0, "{total}");
-}
-
-#[test]
-fn every_ablation_and_an_odd_support_work() {
-    let r = record(5);
-    let s = Support::centred(&r.room, SupportSize { headings: 7, rows: 5, columns: 11 }).unwrap();
-    let v = View::of(&r);
-    for ablation in Ablation::ALL {
-        let volume = scorer().ablated(ablation).score(&v.layout, &v.rx, &v.arrivals, &s).unwrap();
-        check(&volume, &s.mask(&r.rx));
-    }
-    let jittered = {
-        use rand::SeedableRng;
-        let mut rng = rand::rngs::ChaCha8Rng::seed_from_u64(1);
-        Support::training(&r.room, s.size(), [r.tx.position.x, r.tx.position.y], &mut rng).unwrap()
-    };
-    check(&scorer().score(&v.layout, &v.rx, &v.arrivals, &jittered).unwrap(), &jittered.mask(&r.rx));
 }

@@ -1,6 +1,6 @@
 //! Main effects: one small chart an axis and metric.
 
-use magnetar_dataset::sweep::{Effect, Metric, SweepTable, main_effects};
+use magnetar_study::sweep::{Effect, Metric, SweepTable, main_effects};
 
 use crate::Theme;
 use crate::chart::{Axis, Frame, empty, line};

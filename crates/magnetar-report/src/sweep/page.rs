@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use magnetar_dataset::sweep::{Axis, Design, Metric, Posterior, SweepTable, sensitivities};
+use magnetar_study::sweep::{Axis, Design, Metric, Posterior, SweepTable, sensitivities};
 
 use super::{effect_chart, sensitivity_chart};
 use crate::Theme;

@@ -1,6 +1,6 @@
 //! What moves a metric most: bars either way of the base point.
 
-use magnetar_dataset::sweep::Sensitivity;
+use magnetar_study::sweep::Sensitivity;
 
 use super::effects::clipped;
 use crate::Theme;

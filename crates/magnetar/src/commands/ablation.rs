@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::Columns;
-use magnetar_posterior::{Ablation, CpuScoring, evaluate};
+use magnetar_posterior::{Ablation, CpuScoring};
+use magnetar_study::evaluate;
 use serde_json::json;
 
 use super::twin_scorer::ScorerArgs;

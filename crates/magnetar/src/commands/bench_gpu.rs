@@ -7,10 +7,9 @@ use std::time::Instant;
 use anyhow::Context as _;
 use magnetar_cuda::{KernelSource, Options};
 use magnetar_dataset::{Generator, Recipe};
-use magnetar_posterior::{
-    CpuScoring, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinModel, TwinScorer, View,
-};
+use magnetar_posterior::{CpuScoring, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinScorer};
 use magnetar_signal::{CpuSynthesis, ElementPath, Observation, SignalRow, SynthesisBackend};
+use magnetar_study::{ReceiverView, twin_model};
 
 /// Flags of `magnetar bench-gpu`.
 #[derive(clap::Args)]
@@ -59,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .take(usize::try_from(args.rows)?)
         .map(|(record, paths)| SignalRow { paths, scale: 1e4, rf_chain: record.rf_chain })
         .collect();
-    let views: Vec<View> = records.iter().map(View::of).collect();
+    let views: Vec<ReceiverView> = records.iter().map(ReceiverView::of).collect();
     let supports = views
         .iter()
         .map(|view| Support::centred(&view.layout.room, SupportSize::EVALUATION))
@@ -68,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .take(usize::try_from(args.posteriors)?)
         .map(|(view, support)| view.on(support))
         .collect();
-    let scorer = TwinScorer::new(TwinModel::from_recipe(&recipe)?, TwinFile::shipped()?.parameters)?;
+    let scorer = TwinScorer::new(twin_model(&recipe)?, TwinFile::shipped()?.parameters)?;
 
     let cpu = CpuSynthesis::new(recipe.band);
     println!("{}: {:.0} rows/s (one thread, noise not drawn)", cpu.description(), sum_rate(&cpu, &signals)?);

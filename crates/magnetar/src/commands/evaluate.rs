@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use magnetar_dataset::Columns;
-use magnetar_posterior::{REPLAY_LEVELS, Summary, Tally, evaluate};
+use magnetar_posterior::{REPLAY_LEVELS, Summary, Tally};
+use magnetar_study::evaluate;
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;

@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_dataset::{Columns, Record};
 use magnetar_files::npy::NpyWriter;
-use magnetar_posterior::{
-    EvaluationError, Features, PosteriorError, Support, SupportSize, Target, View, map_rows, query_channels,
-    spatial_channels,
-};
+use magnetar_posterior::{Features, PosteriorError, Support, SupportSize, Target, query_channels, spatial_channels};
+use magnetar_study::{ReceiverView, StudyError, map_rows};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
+use super::dataset_folder::open_dataset;
 use crate::progress;
 
 /// Flags of `magnetar features`.
@@ -69,7 +68,7 @@ pub struct Args {
 
 /// Writes the candidate features of a split.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = open_dataset(&args.dataset)?;
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
     let count = usize::try_from(rows)?;
     let size = SupportSize { headings: args.headings, rows: args.rows, columns: args.columns };
@@ -80,7 +79,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut outcome = Ok(());
     map_rows(
         dataset.records(&args.split, Columns::WithoutCsi)?.take(count),
-        |record| make(args, size, record).map_err(|source| EvaluationError::Row { index: record.index, source }),
+        |record| make(args, size, record).map_err(|source| StudyError::Row { index: record.index, source }),
         |row| {
             bar.inc(1);
             if outcome.is_ok() {
@@ -115,7 +114,7 @@ fn make(args: &Args, size: SupportSize, record: &Record) -> Result<Row, Posterio
     } else {
         Target::evaluation(&support, &mask, &record.tx)?
     };
-    let view = View::of(record);
+    let view = ReceiverView::of(record);
     let features = Features::new(&support, &view.layout, &view.rx, &view.arrivals);
     Ok(Row { support, features, target })
 }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset};
 use magnetar_files::AtomicFile;
-use magnetar_posterior::{FitRow, TwinFile, TwinScorer, fit, withheld_nll};
+use magnetar_posterior::{TwinFile, TwinScorer};
+use magnetar_study::{FitRow, fit, withheld_nll};
 
 use super::twin_scorer::ScorerArgs;
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::Columns;
-use magnetar_posterior::{FusionSummary, SetResult, fuse_all};
+use magnetar_study::{FusionSummary, SetResult, fuse_all};
 
 use super::twin_scorer::ScorerArgs;
 use crate::progress;

@@ -3,6 +3,7 @@
 mod ablation;
 mod backend;
 mod bench_gpu;
+mod dataset_folder;
 mod devices;
 mod estimate;
 mod evaluate;

@@ -6,10 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use magnetar_dataset::{Columns, Dataset, Record};
 use magnetar_files::npy::{NpyWriter, write_npy};
-use magnetar_posterior::{
-    HpdCurve, PosteriorRow, PosteriorTable, ScoringBackend, Support, SupportSize, Target, TwinScorer, View, Volume,
-    map_posteriors,
-};
+use magnetar_posterior::{HpdCurve, ScoringBackend, Support, SupportSize, Target, TwinScorer, Volume};
+use magnetar_study::{PosteriorRow, PosteriorTable, ReceiverView, map_posteriors};
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
@@ -73,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let record = dataset.read_row(&args.split, index, Columns::WithoutCsi)?;
     let support = Support::centred(&record.room, size)?;
-    let volumes = scorer.score_batch(&*backend, &[View::of(&record).on(&support)])?;
+    let volumes = scorer.score_batch(&*backend, &[ReceiverView::of(&record).on(&support)])?;
     let volume = volumes.into_iter().next().context("the backend returned no posterior")?;
     if let Some(path) = &args.out {
         write_npy(path, &[size.headings, size.rows, size.columns], volume.mass())?;

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use magnetar_dataset::Dataset;
 use magnetar_files::AtomicFile;
 use magnetar_report::report::{ReportOptions, report, report_rows};
+
+use super::dataset_folder::open_dataset;
 
 /// Flags of `magnetar report`.
 #[derive(clap::Args)]
@@ -38,7 +39,7 @@ pub struct Args {
 
 /// Writes the page.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = open_dataset(&args.dataset)?;
     let options = ReportOptions { rows: args.rows, examples: args.examples, posterior: !args.no_posterior };
     let bar = ProgressBar::new(report_rows(&dataset, &options)).with_style(ProgressStyle::default_bar());
     let page = report(&dataset, &options, &|rows| bar.inc(rows))?;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use magnetar_dataset::SplitManifest;
 use magnetar_dataset::stats::{Percentiles, Summary, region_labels, stats};
-use magnetar_dataset::{Dataset, SplitManifest};
 
+use super::dataset_folder::open_dataset;
 use crate::progress;
 
 /// Flags of `magnetar stats`.
@@ -32,7 +33,7 @@ pub struct Args {
 
 /// Prints what a dataset looks like.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = open_dataset(&args.dataset)?;
     let bar = progress::bar(dataset.manifest().splits.values().map(SplitManifest::present_rows).sum(), "rows");
     let summaries = stats(&dataset, &args.split, &|rows| bar.inc(rows))?;
     bar.finish_and_clear();

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_dataset::sweep::{
-    Outcome, Point, Posterior, Progress, RowMetrics, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, sensitivities,
-};
 use magnetar_files::AtomicFile;
-use magnetar_posterior::{SupportSize, TwinFile, TwinMetrics};
+use magnetar_posterior::{SupportSize, TwinFile};
 use magnetar_report::sweep::sweep_page;
+use magnetar_study::sweep::{
+    Outcome, Point, Posterior, Progress, RowMetrics, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, TwinMetrics,
+    sensitivities,
+};
 use serde_json::json;
 
 use crate::args::parse_threads;

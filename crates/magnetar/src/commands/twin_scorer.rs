@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use magnetar_dataset::Dataset;
-use magnetar_posterior::{SupportSize, TwinFile, TwinModel, TwinScorer};
+use magnetar_posterior::{SupportSize, TwinFile, TwinScorer};
+use magnetar_study::twin_model;
+
+use super::dataset_folder::open_dataset;
 
 /// Flags of every command that scores the rows of a dataset.
 #[derive(clap::Args)]
@@ -33,7 +36,7 @@ impl ScorerArgs {
 
     /// The dataset, and the scorer for its recipe. Warns when the parameters were fitted to another recipe.
     pub fn open(&self) -> anyhow::Result<(Dataset, TwinScorer)> {
-        let dataset = Dataset::open(&self.dataset)?;
+        let dataset = open_dataset(&self.dataset)?;
         let file = match &self.parameters {
             Some(path) => TwinFile::from_file(path)?,
             None => TwinFile::shipped()?,
@@ -46,7 +49,7 @@ impl ScorerArgs {
                 file.recipe, recipe.name
             );
         }
-        let model = TwinModel::from_recipe(recipe).context("the dataset's recipe gives no twin")?;
+        let model = twin_model(recipe).context("the dataset's recipe gives no twin")?;
         let scorer = TwinScorer::new(model, file.parameters)?;
         Ok((dataset, scorer))
     }

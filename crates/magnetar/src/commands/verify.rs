@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use magnetar_dataset::sweep::{SWEEP_MANIFEST, SWEEP_PAGE, SweepTable, verify_sweep};
-use magnetar_dataset::{Dataset, SplitManifest, VerifyOptions, verify};
+use magnetar_dataset::{SplitManifest, VerifyOptions, verify};
 use magnetar_report::sweep::sweep_page;
+use magnetar_study::sweep::{SWEEP_MANIFEST, SWEEP_PAGE, SweepTable, verify_sweep};
 use serde_json::json;
 
+use super::dataset_folder::open_dataset;
 use crate::progress;
 
 /// Flags of `magnetar verify`.
@@ -55,7 +56,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         found
     } else {
-        let dataset = Dataset::open(&args.dataset)?;
+        let dataset = open_dataset(&args.dataset)?;
         let bar = progress::bar(dataset.manifest().splits.values().map(SplitManifest::present_rows).sum(), "rows");
         let found = verify(&args.dataset, options, &|rows| bar.inc(rows))?;
         bar.finish_and_clear();

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use magnetar_dataset::Dataset;
 use magnetar_files::AtomicFile;
 use magnetar_report::corpus::recipe_settings;
 use magnetar_report::view::{App, Rows, Server};
 use magnetar_report::{LinkSettings, Simulator};
 use magnetar_scene::{AntennaPattern, Pose, Scene};
 
+use super::dataset_folder::open_dataset;
 use super::material::MaterialsArgs;
 use crate::args::{PoseArg, parse_number};
 
@@ -112,7 +112,7 @@ fn dataset_app(args: &Args) -> anyhow::Result<App> {
     if args.tx.is_some() || args.rx.is_some() || args.materials.any() {
         bail!("--tx, --rx and --materials are for a scene; a dataset's row has its own");
     }
-    let rows = Rows::new(Dataset::open(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
+    let rows = Rows::new(open_dataset(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
     let settings = recipe_settings(rows.dataset().recipe())?;
     let title = rows.dataset().recipe().name.clone();
     Ok(App::rows(&title, rows, Simulator::new(settings)?)?)

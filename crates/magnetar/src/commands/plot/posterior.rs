@@ -5,16 +5,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use magnetar_dataset::{Columns, Dataset, Record};
-use magnetar_posterior::{CpuScoring, Summary, Support, SupportSize, TwinScorer, View, Volume, evaluate, fuse};
+use magnetar_dataset::{Columns, Record};
+use magnetar_posterior::{CpuScoring, Summary, Support, SupportSize, TwinScorer, Volume, fuse};
 use magnetar_report::figure::{
     ConeCurve, PosteriorPicture, cone_figure, fusion_figure, marginal_figure, slices_figure, volume_figure,
 };
 use magnetar_report::{Theme, Twin};
 use magnetar_scene::BoxShape;
+use magnetar_study::{ReceiverView, evaluate};
 
 use super::Output;
 use crate::args::parse_number;
+use crate::commands::dataset_folder::open_dataset;
 
 /// Flags of the figures of one row.
 #[derive(clap::Args)]
@@ -74,7 +76,7 @@ pub const VOLUME: RowFigure = volume_figure;
 /// Draws a figure of one row.
 pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     args.output.check()?;
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = open_dataset(&args.dataset)?;
     let record = dataset.read_row(&args.split, args.row, Columns::WithoutCsi)?;
     let twin = Twin::of_recipe(dataset.recipe())?;
     let (support, volume) = score(&record, scorer(&twin)?)?;
@@ -102,7 +104,7 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
 /// Draws the cone curves of the twin and of the uniform posterior.
 pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
     args.output.check()?;
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = open_dataset(&args.dataset)?;
     let twin = Twin::of_recipe(dataset.recipe())?;
     let total = dataset.sample_rows(&args.split, args.rows)?;
     let bar = ProgressBar::new(total).with_style(ProgressStyle::default_bar());
@@ -138,7 +140,7 @@ fn curve(name: &str, summary: &Summary, hits: bool) -> ConeCurve {
 /// Draws early and late fusion of one set.
 pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
     args.output.check()?;
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = open_dataset(&args.dataset)?;
     let views = u64::from(dataset.split(&args.split)?.views);
     let first = args.set.checked_mul(views).context("there is no such set")?;
     let records = (first..first + views)
@@ -170,7 +172,7 @@ fn scorer(twin: &Twin) -> anyhow::Result<&TwinScorer> {
 
 fn score(record: &Record, scorer: &TwinScorer) -> anyhow::Result<(Support, Volume)> {
     let support = Support::centred(&record.room, SupportSize::EVALUATION)?;
-    let view = View::of(record);
+    let view = ReceiverView::of(record);
     let volume = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
     Ok((support, volume))
 }

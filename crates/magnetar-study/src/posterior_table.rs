@@ -9,12 +9,11 @@ use arrow::array::{ArrayRef, FixedSizeListArray, Float32Array, Float64Array, Rec
 use arrow::datatypes::{DataType, Field, Schema};
 use magnetar_dataset::Record;
 use magnetar_files::AtomicFile;
+use magnetar_posterior::{HpdCurve, Support, SupportSize, Target, Volume};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-
-use crate::{HpdCurve, Support, SupportSize, Target, Volume};
 
 /// Rows of a batch: some 5 MB of volumes at 18 x 33 x 33.
 const BATCH: usize = 64;

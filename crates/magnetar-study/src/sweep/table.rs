@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{Field, Schema};
-use magnetar_files::AtomicFile;
+use magnetar_dataset::recipe::hex;
+use magnetar_dataset::{Recipe, digest};
+use magnetar_files::{AtomicFile, read_text};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -21,10 +23,7 @@ use super::file::Sweep;
 use super::measure::Metric;
 use super::point::PointResult;
 use super::run::{read_result, result_path};
-use crate::error::Error;
-use crate::manifest::{read_whole, write_whole};
-use crate::recipe::{Recipe, hex};
-use crate::shard::{Hashing, digest, parquet_error};
+use crate::StudyError;
 
 /// Name of a sweep's manifest.
 pub const SWEEP_MANIFEST: &str = "sweep.json";
@@ -81,13 +80,13 @@ pub struct SweepTable {
 
 impl SweepTable {
     /// Gathers the results of all points and writes table and manifest.
-    pub(super) fn write(sweep: &Sweep, out: &Path, hashes: &[String]) -> Result<Self, Error> {
+    pub(super) fn write(sweep: &Sweep, out: &Path, hashes: &[String]) -> Result<Self, StudyError> {
         let mut results = Vec::with_capacity(hashes.len());
         let mut points = Vec::with_capacity(hashes.len());
         for (point, hash) in sweep.points.iter().zip(hashes) {
             results.push(needed(read_result(out, hash)?, &sweep.definition, hashes.len()));
             let path = result_path(out, hash);
-            let (_, sha256) = digest(&path).map_err(Error::io(&path))?;
+            let (_, sha256) = digest(&path).map_err(StudyError::io(&path))?;
             points.push(ListedPoint { settings: point.settings.clone(), hash: hash.clone(), sha256 });
         }
         let mut manifest = SweepManifest {
@@ -102,7 +101,7 @@ impl SweepTable {
         manifest.table_sha256 = write_table(&out.join(SWEEP_TABLE), &manifest, &results)?;
         let path = out.join(SWEEP_MANIFEST);
         manifest.sha256 = hex(&Sha256::digest(manifest.text(&path)?));
-        write_whole(&path, manifest.text(&path)?.as_bytes())?;
+        AtomicFile::write(&path, manifest.text(&path)?.as_bytes()).map_err(StudyError::io(&path))?;
         Ok(Self { manifest, results })
     }
 
@@ -110,7 +109,7 @@ impl SweepTable {
     ///
     /// # Errors
     /// If its manifest or a result is missing or damaged.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    pub fn open(folder: &Path) -> Result<Self, StudyError> {
         let manifest = SweepManifest::read(folder)?;
         let results =
             manifest.points.iter().map(|point| read_result(folder, &point.hash)).collect::<Result<Vec<_>, _>>()?;
@@ -132,32 +131,32 @@ fn needed(mut result: PointResult, sweep: &Definition, points: usize) -> PointRe
 }
 
 impl SweepManifest {
-    fn text(&self, path: &Path) -> Result<String, Error> {
-        serde_json::to_string_pretty(self).map_err(|e| Error::invalid(path, e.to_string()))
+    fn text(&self, path: &Path) -> Result<String, StudyError> {
+        serde_json::to_string_pretty(self).map_err(|e| StudyError::file(path, e.to_string()))
     }
 
     /// Reads and checks a manifest.
-    pub(super) fn read(folder: &Path) -> Result<Self, Error> {
+    pub(super) fn read(folder: &Path) -> Result<Self, StudyError> {
         let path = folder.join(SWEEP_MANIFEST);
-        let text = read_whole(&path, MAX_BYTES, "not the manifest of a sweep")?;
+        let text = read_text(&path, MAX_BYTES).map_err(StudyError::read(&path))?;
         let manifest: Self = serde_json::from_str(&text)
-            .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a sweep")))?;
+            .map_err(|e| StudyError::file(&path, format!("{e}; expected the manifest of a sweep")))?;
         if manifest.format != FORMAT {
-            return Err(Error::invalid(&path, format!("format is {:?}, expected {FORMAT:?}", manifest.format)));
+            return Err(StudyError::file(&path, format!("format is {:?}, expected {FORMAT:?}", manifest.format)));
         }
         if manifest
             .points
             .iter()
             .any(|point| point.settings.len() != manifest.sweep.axes.len() || !is_hash(&point.hash))
         {
-            return Err(Error::invalid(&path, "a point does not fit the axes, or has no hash: the file was edited"));
+            return Err(StudyError::file(&path, "a point does not fit the axes, or has no hash: the file was edited"));
         }
         // The hash stands last, between the quotes that were empty when it was taken.
         let before = text.strip_suffix("\"\n}").and_then(|rest| rest.strip_suffix(&manifest.sha256));
         if before.is_none_or(|before| hex(&Sha256::digest(format!("{before}\"\n}}"))) != manifest.sha256) {
             let problem =
                 "its own SHA-256 is not that of its text: edited or damaged; the same sweep command writes it anew";
-            return Err(Error::invalid(&path, problem));
+            return Err(StudyError::file(&path, problem));
         }
         Ok(manifest)
     }
@@ -169,8 +168,8 @@ fn is_hash(text: &str) -> bool {
 }
 
 /// Writes the table; returns its SHA-256.
-fn write_table(path: &Path, manifest: &SweepManifest, results: &[PointResult]) -> Result<String, Error> {
-    let batch = batch(manifest, results).map_err(|e| Error::invalid(path, e.to_string()))?;
+fn write_table(path: &Path, manifest: &SweepManifest, results: &[PointResult]) -> Result<String, StudyError> {
+    let batch = batch(manifest, results).map_err(|e| StudyError::file(path, e.to_string()))?;
     let note = |key: &str, value: String| KeyValue::new(format!("magnetar.{key}"), value);
     let properties = WriterProperties::builder()
         .set_created_by(format!("magnetar {}", manifest.version))
@@ -187,13 +186,15 @@ fn write_table(path: &Path, manifest: &SweepManifest, results: &[PointResult]) -
             note("base_recipe_hash", manifest.base.hash()),
         ]))
         .build();
-    let file = AtomicFile::create(path).map_err(Error::io(path))?;
-    let mut writer = ArrowWriter::try_new(Hashing::new(file), batch.schema(), Some(properties))
-        .map_err(|e| parquet_error(path, e))?;
-    writer.write(&batch).map_err(|e| parquet_error(path, e))?;
-    let (_, sha256, file) = writer.into_inner().map_err(|e| parquet_error(path, e))?.finish();
-    file.commit().map_err(Error::io(path))?;
-    Ok(sha256)
+    // One row per point: small enough to be made in memory.
+    let bytes = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))
+        .and_then(|mut writer| {
+            writer.write(&batch)?;
+            writer.into_inner()
+        })
+        .map_err(|e| StudyError::file(path, e.to_string()))?;
+    AtomicFile::write(path, &bytes).map_err(StudyError::io(path))?;
+    Ok(hex(&Sha256::digest(&bytes)))
 }
 
 fn batch(manifest: &SweepManifest, results: &[PointResult]) -> Result<RecordBatch, arrow::error::ArrowError> {

@@ -122,7 +122,7 @@ fn effect(group: &[Member<'_>], numeric: bool) -> Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::Recipe;
+    use magnetar_dataset::Recipe;
 
     #[test]
     fn points_that_share_their_rows_are_known_no_better_than_one_of_them_but_their_difference_is() {

@@ -1,10 +1,11 @@
 //! The twin posterior's scores as metrics of a sweep.
 
-use magnetar_dataset::sweep::{RowMeter, RowMetrics};
-use magnetar_dataset::{Error, Recipe, Record};
+use magnetar_dataset::{Recipe, Record};
+use magnetar_posterior::{SupportSize, TwinFile, TwinParameters, TwinScorer};
 
+use super::measure::{RowMeter, RowMetrics};
 use crate::evaluation::score_twin;
-use crate::{SupportSize, TwinFile, TwinModel, TwinParameters, TwinScorer};
+use crate::{StudyError, twin_model};
 
 /// Scores the rows of a sweep, by a scorer that knows each point's recipe or one that knows the base recipe only.
 #[derive(Debug, Clone)]
@@ -26,16 +27,14 @@ impl TwinMetrics {
     ///
     /// # Errors
     /// If the recipe gives no twin.
-    pub fn base(file: &TwinFile, size: SupportSize, recipe: &Recipe) -> Result<Self, Error> {
+    pub fn base(file: &TwinFile, size: SupportSize, recipe: &Recipe) -> Result<Self, StudyError> {
         let scorer = scorer(recipe, file.parameters)?;
         Ok(Self { parameters: file.parameters, size, base: Some((scorer, recipe.hash())) })
     }
 }
 
-fn scorer(recipe: &Recipe, parameters: TwinParameters) -> Result<TwinScorer, Error> {
-    TwinModel::from_recipe(recipe)
-        .and_then(|model| TwinScorer::new(model, parameters))
-        .map_err(|e| Error::Request(e.to_string()))
+fn scorer(recipe: &Recipe, parameters: TwinParameters) -> Result<TwinScorer, StudyError> {
+    Ok(TwinScorer::new(twin_model(recipe)?, parameters)?)
 }
 
 impl RowMetrics for TwinMetrics {
@@ -49,7 +48,7 @@ impl RowMetrics for TwinMetrics {
         vec![("nll", "nat"), ("map_xy_m", "m"), ("map_yaw_deg", "deg"), ("joint_hit", ""), ("p1m", "")]
     }
 
-    fn meter(&self, recipe: &Recipe) -> Result<Box<dyn RowMeter>, Error> {
+    fn meter(&self, recipe: &Recipe) -> Result<Box<dyn RowMeter>, StudyError> {
         let scorer = match &self.base {
             Some((scorer, _)) => scorer.clone(),
             None => scorer(recipe, self.parameters)?,
@@ -64,9 +63,8 @@ struct Meter {
 }
 
 impl RowMeter for Meter {
-    fn measure(&self, record: &Record) -> Result<Vec<f64>, Error> {
-        let score = score_twin(record, &self.scorer, self.size)
-            .map_err(|e| Error::Request(format!("row {}: {e}", record.index)))?;
+    fn measure(&self, record: &Record) -> Result<Vec<f64>, StudyError> {
+        let score = score_twin(record, &self.scorer, self.size).map_err(StudyError::at(record))?;
         Ok(vec![score.nll, score.map_xy_m, score.map_yaw_deg, score.joint_hit, score.p1m])
     }
 }

@@ -7,6 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use magnetar_dataset::{
+    Columns, Dataset, Generator, Job, Plan, Recipe, Slice, boresight_amplitude, lock, remove_unfinished,
+};
+use magnetar_files::{AtomicFile, read_text};
 use rayon::prelude::*;
 
 use super::definition::Definition;
@@ -14,12 +18,7 @@ use super::file::{Sweep, check_columns};
 use super::measure::{Measures, RowMeter, RowMetrics};
 use super::point::{Point, PointResult};
 use super::table::SweepTable;
-use crate::dataset::{Columns, Dataset};
-use crate::error::Error;
-use crate::generator::{Generator, boresight_amplitude};
-use crate::job::{Job, Plan, Slice, lock, remove_unfinished};
-use crate::manifest::{read_whole, write_whole};
-use crate::recipe::Recipe;
+use crate::StudyError;
 
 /// Rows of one piece of work.
 const CHUNK_ROWS: u64 = 128;
@@ -68,7 +67,7 @@ struct Ready {
 }
 
 impl Ready {
-    fn new(recipe: &Arc<Recipe>, sweep: &Definition, metrics: Option<&dyn RowMetrics>) -> Result<Self, Error> {
+    fn new(recipe: &Arc<Recipe>, sweep: &Definition, metrics: Option<&dyn RowMetrics>) -> Result<Self, StudyError> {
         Ok(Self {
             generator: Generator::new(recipe, sweep.seed, &sweep.split)?,
             boresight_amplitude: boresight_amplitude(recipe)?,
@@ -77,7 +76,7 @@ impl Ready {
     }
 
     /// Rows `from` to `to`, made and measured.
-    fn measure(&self, from: u64, to: u64) -> Result<Measures, Error> {
+    fn measure(&self, from: u64, to: u64) -> Result<Measures, StudyError> {
         let mut rows = self.generator.rows();
         let mut record = rows.blank();
         let mut measures = Measures::default();
@@ -95,13 +94,13 @@ pub(super) fn measure_point(
     recipe: &Arc<Recipe>,
     hash: &str,
     metrics: Option<&dyn RowMetrics>,
-) -> Result<PointResult, Error> {
+) -> Result<PointResult, StudyError> {
     let ready = Ready::new(recipe, sweep, metrics)?;
     let chunks = sweep.rows.div_ceil(CHUNK_ROWS);
     let parts = (0..chunks)
         .into_par_iter()
         .map(|chunk| ready.measure(chunk * CHUNK_ROWS, ((chunk + 1) * CHUNK_ROWS).min(sweep.rows)))
-        .collect::<Result<Vec<_>, Error>>()?;
+        .collect::<Result<Vec<_>, StudyError>>()?;
     Ok(result(sweep, recipe, hash, metrics, parts))
 }
 
@@ -139,11 +138,11 @@ impl Sweep {
         threads: usize,
         metrics: Option<&dyn RowMetrics>,
         progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, StudyError> {
         let started = Instant::now();
         check_columns(&self.definition.axes, metrics.map(RowMetrics::columns).unwrap_or_default())?;
         let folder = out.join("points");
-        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+        fs::create_dir_all(&folder).map_err(StudyError::io(&folder))?;
         let _lock = lock(out)?;
         remove_unfinished(out)?;
         remove_unfinished(&folder)?;
@@ -166,13 +165,13 @@ impl Sweep {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
-            .map_err(|e| Error::Request(format!("cannot start {threads} threads: {e}")))?;
+            .map_err(|source| StudyError::Threads { threads, source })?;
         let rows = AtomicU64::new(0);
         let count = |n: u64| {
             rows.fetch_add(n, Ordering::Relaxed);
             progress(Progress::Rows(n));
         };
-        let finished = |result: &PointResult| -> Result<(), Error> {
+        let finished = |result: &PointResult| -> Result<(), StudyError> {
             write_result(out, result)?;
             progress(Progress::Point);
             Ok(())
@@ -180,7 +179,7 @@ impl Sweep {
         if self.definition.store {
             for (hash, point) in &missing {
                 let result = pool.install(|| self.stored_point(out, point, hash, threads, metrics, &count));
-                finished(&result.map_err(|e| point.fault(&self.definition.axes, &e))?)?;
+                finished(&result.map_err(|e| point.fault(&self.definition.axes, e))?)?;
             }
         } else {
             pool.install(|| self.measure_all(&missing, metrics, &count, &finished))?;
@@ -196,8 +195,8 @@ impl Sweep {
         missing: &[(&str, &Point)],
         metrics: Option<&dyn RowMetrics>,
         count: &(dyn Fn(u64) + Sync),
-        finished: &(dyn Fn(&PointResult) -> Result<(), Error> + Sync),
-    ) -> Result<(), Error> {
+        finished: &(dyn Fn(&PointResult) -> Result<(), StudyError> + Sync),
+    ) -> Result<(), StudyError> {
         let per_point = usize::try_from(self.definition.rows.div_ceil(CHUNK_ROWS)).unwrap_or(usize::MAX);
         let open: Vec<Open<'_>> = missing
             .iter()
@@ -210,13 +209,13 @@ impl Sweep {
             })
             .collect();
         let stopped = AtomicBool::new(false);
-        let work = |task: usize| -> Result<(), Error> {
+        let work = |task: usize| -> Result<(), StudyError> {
             if stopped.load(Ordering::Relaxed) {
                 return Ok(());
             }
             let (point, chunk) = (&open[task / per_point], task % per_point);
             let parts = self.chunk(point, chunk, per_point, metrics, count);
-            let parts = parts.map_err(|e| point.point.fault(&self.definition.axes, &e));
+            let parts = parts.map_err(|e| point.point.fault(&self.definition.axes, e));
             let done = parts.and_then(|parts| match parts {
                 None => Ok(()),
                 Some(parts) => finished(&result(&self.definition, &point.point.recipe, point.hash, metrics, parts)),
@@ -237,7 +236,7 @@ impl Sweep {
         per_point: usize,
         metrics: Option<&dyn RowMetrics>,
         count: &(dyn Fn(u64) + Sync),
-    ) -> Result<Option<Vec<Measures>>, Error> {
+    ) -> Result<Option<Vec<Measures>>, StudyError> {
         let ready = {
             let mut ready = open.ready.lock().unwrap_or_else(PoisonError::into_inner);
             match &*ready {
@@ -270,7 +269,7 @@ impl Sweep {
         threads: usize,
         metrics: Option<&dyn RowMetrics>,
         count: &(dyn Fn(u64) + Sync),
-    ) -> Result<PointResult, Error> {
+    ) -> Result<PointResult, StudyError> {
         let folder = point_folder(out, hash);
         let views = u64::from(point.recipe.split(&self.definition.split)?.views);
         let job = Job {
@@ -302,7 +301,7 @@ impl Sweep {
                 }
                 Ok(measures)
             });
-            parts.extend(measured.collect::<Result<Vec<_>, Error>>()?);
+            parts.extend(measured.collect::<Result<Vec<_>, StudyError>>()?);
         }
     }
 }
@@ -326,17 +325,21 @@ fn point_dataset_is_whole(folder: &Path) -> bool {
     Dataset::open(folder).is_ok_and(|dataset| dataset.manifest().splits.values().all(|split| split.is_complete()))
 }
 
-fn write_result(out: &Path, result: &PointResult) -> Result<(), Error> {
+fn write_result(out: &Path, result: &PointResult) -> Result<(), StudyError> {
     let path = result_path(out, &result.hash);
-    let text = serde_json::to_vec(result).map_err(|e| Error::invalid(&path, e.to_string()))?;
-    write_whole(&path, &text)
+    let text = serde_json::to_vec(result).map_err(|e| StudyError::file(&path, e.to_string()))?;
+    AtomicFile::write(&path, &text).map_err(StudyError::io(&path))
 }
 
 /// A finished point's result; an error if there is none, or it is another's.
-pub(super) fn read_result(out: &Path, hash: &str) -> Result<PointResult, Error> {
+pub(super) fn read_result(out: &Path, hash: &str) -> Result<PointResult, StudyError> {
     let path = result_path(out, hash);
-    let text = read_whole(&path, MAX_RESULT_BYTES, "too large for a point's result, or no file")?;
+    let text = read_text(&path, MAX_RESULT_BYTES).map_err(StudyError::read(&path))?;
     let result: PointResult =
-        serde_json::from_str(&text).map_err(|e| Error::invalid(&path, format!("{e}; remove it to make it again")))?;
-    if result.hash == hash { Ok(result) } else { Err(Error::invalid(&path, "the result of another point; remove it")) }
+        serde_json::from_str(&text).map_err(|e| StudyError::file(&path, format!("{e}; remove it to make it again")))?;
+    if result.hash == hash {
+        Ok(result)
+    } else {
+        Err(StudyError::file(&path, "the result of another point; remove it"))
+    }
 }

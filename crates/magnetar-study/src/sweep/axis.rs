@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::design::MAX_POINTS;
-use crate::recipe::{Key, Kind, Recipe};
+use magnetar_dataset::Recipe;
+use magnetar_dataset::recipe::{Key, Kind};
 
 /// One axis of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

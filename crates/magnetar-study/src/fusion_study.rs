@@ -1,10 +1,11 @@
 //! Early against late fusion over many sets, as in the paper.
 
 use magnetar_dataset::Record;
+use magnetar_posterior::{PosteriorError, Support, SupportSize, TwinScorer, fuse};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::{EvaluationError, PosteriorError, Support, SupportSize, TwinScorer, View, fuse};
+use crate::{ReceiverView, StudyError};
 
 /// A set gains or loses when P_1m changes by this much.
 const NOTABLE: f64 = 0.05;
@@ -57,7 +58,7 @@ pub fn fuse_set(views: &[Record], scorer: &TwinScorer, size: SupportSize) -> Res
     let volumes = views
         .iter()
         .map(|record| {
-            let view = View::of(record);
+            let view = ReceiverView::of(record);
             scorer.score(&view.layout, &view.rx, &view.arrivals, &support)
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -84,16 +85,14 @@ pub fn fuse_all(
     size: SupportSize,
     limit: usize,
     progress: &dyn Fn(u64),
-) -> Result<Vec<SetResult>, EvaluationError> {
+) -> Result<Vec<SetResult>, StudyError> {
     /// Sets fused together.
     const CHUNK: usize = 32;
     let mut results = Vec::new();
     let mut sets: Vec<Vec<Record>> = Vec::new();
-    let mut flush = |sets: &mut Vec<Vec<Record>>| -> Result<(), EvaluationError> {
-        let fused: Result<Vec<_>, EvaluationError> = sets
-            .par_iter()
-            .map(|views| fuse_set(views, scorer, size).map_err(EvaluationError::at(&views[0])))
-            .collect();
+    let mut flush = |sets: &mut Vec<Vec<Record>>| -> Result<(), StudyError> {
+        let fused: Result<Vec<_>, StudyError> =
+            sets.par_iter().map(|views| fuse_set(views, scorer, size).map_err(StudyError::at(&views[0]))).collect();
         let left = limit - results.len();
         results.extend(fused?.into_iter().take(left));
         progress(sets.len() as u64);

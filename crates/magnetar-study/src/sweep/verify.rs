@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use magnetar_dataset::{Recipe, Verification, VerifyOptions, digest, verify};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::run::{measure_point, point_folder, read_result, result_path};
 use super::table::{SWEEP_TABLE, SweepManifest};
-use crate::error::Error;
-use crate::recipe::Recipe;
-use crate::shard::digest;
-use crate::verify::{Verification, VerifyOptions, verify};
+use crate::StudyError;
 
 /// Checks a sweep: every file's hash, every stored dataset like any other, and as many points measured again as hold
 /// `options.sample` rows (at least one). Metrics of crates further down the flow are checked by hash only.
@@ -22,7 +20,7 @@ pub fn verify_sweep(
     folder: &Path,
     options: VerifyOptions,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Verification, Error> {
+) -> Result<Verification, StudyError> {
     let manifest = SweepManifest::read(folder)?;
     let mut found = Verification::default();
     let table = folder.join(SWEEP_TABLE);
@@ -75,7 +73,7 @@ fn measure_again(folder: &Path, manifest: &SweepManifest, options: VerifyOptions
     }
 }
 
-fn checked(recipe: &Recipe, path: &Path) -> Result<Recipe, Error> {
-    let json = serde_json::to_string(recipe).map_err(|e| Error::invalid(path, e.to_string()))?;
+fn checked(recipe: &Recipe, path: &Path) -> Result<Recipe, StudyError> {
+    let json = serde_json::to_string(recipe).map_err(|e| StudyError::file(path, e.to_string()))?;
     Ok(Recipe::from_json(&json, &path.display().to_string())?)
 }

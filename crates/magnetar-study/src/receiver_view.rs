@@ -1,13 +1,12 @@
 //! A dataset row split into what the receiver knows and what is true.
 
 use magnetar_dataset::Record;
+use magnetar_posterior::{Arrival, Arrivals, Layout, ScoreRow, Stratum, Support};
 use magnetar_scene::Pose;
-
-use crate::{Arrival, Arrivals, Layout, ScoreRow, Stratum, Support};
 
 /// What the receiver knows of one observation. Scorers see nothing else of a row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct View {
+pub struct ReceiverView {
     /// Room bounds and boxes.
     pub layout: Layout,
     /// The RX's own pose.
@@ -16,7 +15,7 @@ pub struct View {
     pub arrivals: Arrivals,
 }
 
-impl View {
+impl ReceiverView {
     /// The receiver's part of a row.
     #[must_use]
     pub fn of(record: &Record) -> Self {
@@ -32,9 +31,7 @@ impl View {
             arrivals: Arrivals { retained: record.arrivals.len(), found },
         }
     }
-}
 
-impl View {
     /// The view with candidates, to be scored.
     #[must_use]
     pub fn on<'a>(&'a self, support: &'a Support) -> ScoreRow<'a> {
@@ -42,16 +39,14 @@ impl View {
     }
 }
 
-impl Stratum {
-    /// The balanced group of a row: board condition and material assignment; in replays also placement, protocol and site.
-    #[must_use]
-    pub fn of(record: &Record) -> Self {
-        let m = &record.materials;
-        let mut groups = vec![format!("{}/{}/{}", m.wall, m.ceiling, m.floor)];
-        if let Some(replayed) = &record.replayed {
-            let site = format!("{:05}", replayed.site);
-            groups.extend([replayed.placement.to_string(), replayed.protocol.label().to_owned(), site]);
-        }
-        Self { board: record.board.is_some(), groups }
+/// The balanced group of a row: board condition and material assignment; in replays also placement, protocol and site.
+#[must_use]
+pub fn stratum(record: &Record) -> Stratum {
+    let m = &record.materials;
+    let mut groups = vec![format!("{}/{}/{}", m.wall, m.ceiling, m.floor)];
+    if let Some(replayed) = &record.replayed {
+        let site = format!("{:05}", replayed.site);
+        groups.extend([replayed.placement.to_string(), replayed.protocol.label().to_owned(), site]);
     }
+    Stratum { board: record.board.is_some(), groups }
 }

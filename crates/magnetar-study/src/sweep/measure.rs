@@ -1,12 +1,11 @@
 //! What is measured of rows, and its standard error.
 
 use indexmap::IndexMap;
+use magnetar_dataset::stats::{arrival_errors, matching_path};
+use magnetar_dataset::{Recipe, Record};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-use crate::recipe::Recipe;
-use crate::record::Record;
-use crate::stats::{arrival_errors, matching_path};
+use crate::StudyError;
 
 /// One number measured at a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,7 +35,7 @@ pub trait RowMetrics: Sync {
     ///
     /// # Errors
     /// If the point's recipe cannot be measured.
-    fn meter(&self, recipe: &Recipe) -> Result<Box<dyn RowMeter>, Error>;
+    fn meter(&self, recipe: &Recipe) -> Result<Box<dyn RowMeter>, StudyError>;
 }
 
 /// Measures the rows of one point.
@@ -45,7 +44,7 @@ pub trait RowMeter: Send + Sync {
     ///
     /// # Errors
     /// If the row cannot be measured.
-    fn measure(&self, record: &Record) -> Result<Vec<f64>, Error>;
+    fn measure(&self, record: &Record) -> Result<Vec<f64>, StudyError>;
 }
 
 /// Values gathered row by row.
@@ -67,7 +66,7 @@ impl Measures {
         boresight_amplitude: f64,
         record: &Record,
         meter: Option<&dyn RowMeter>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), StudyError> {
         self.los.push(f64::from(u8::from(record.los)));
         let mut found = 0.0;
         for arrival in record.arrivals.iter().filter(|arrival| arrival.valid) {

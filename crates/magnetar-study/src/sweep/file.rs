@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use magnetar_dataset::{Drawer, Generator, Recipe, RecipeError};
+use magnetar_files::read_text;
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -12,10 +14,7 @@ use super::design::{self, Design, MAX_POINTS};
 use super::measure::Measures;
 use super::point::Point;
 use super::shipped::SHIPPED;
-use crate::draw::Drawer;
-use crate::error::Error;
-use crate::generator::Generator;
-use crate::recipe::{Recipe, RecipeError};
+use crate::StudyError;
 
 /// A sweep file larger than this is a mistake.
 const MAX_BYTES: u64 = 1 << 20;
@@ -71,19 +70,15 @@ impl Sweep {
     ///
     /// # Errors
     /// Anything wrong with the file, an axis or a point, before any work.
-    pub fn load(name_or_path: &str) -> Result<Self, Error> {
+    pub fn load(name_or_path: &str) -> Result<Self, StudyError> {
         if let Some((_, text)) = SHIPPED.iter().find(|(name, _)| *name == name_or_path) {
             return Self::parse(text, name_or_path, None);
         }
         let path = PathBuf::from(name_or_path);
         let shipped: Vec<_> = SHIPPED.iter().map(|(name, _)| *name).collect();
-        let found = std::fs::metadata(&path).map_err(|e| {
-            Error::invalid(&path, format!("{e}; give a sweep file, or a shipped sweep: {}", shipped.join(", ")))
+        let text = read_text(&path, MAX_BYTES).map_err(|e| {
+            StudyError::file(&path, format!("{e}; give a sweep file, or a shipped sweep: {}", shipped.join(", ")))
         })?;
-        if !found.is_file() || found.len() > MAX_BYTES {
-            return Err(Error::invalid(&path, format!("expected a TOML file of at most {MAX_BYTES} bytes")));
-        }
-        let text = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
         Self::parse(&text, name_or_path, path.parent())
     }
 
@@ -91,12 +86,12 @@ impl Sweep {
     ///
     /// # Errors
     /// As [`Sweep::load`].
-    pub fn parse(text: &str, place: &str, folder: Option<&Path>) -> Result<Self, Error> {
+    pub fn parse(text: &str, place: &str, folder: Option<&Path>) -> Result<Self, StudyError> {
         let file: SweepFile = toml::from_str(text).map_err(|e| {
             let line = e.span().map_or(1, |span| text.bytes().take(span.start).filter(|b| *b == b'\n').count() + 1);
-            Error::invalid(Path::new(&format!("{place}:{line}")), e.message().to_owned())
+            StudyError::file(Path::new(&format!("{place}:{line}")), e.message().to_owned())
         })?;
-        let fail = |problem: String| Error::invalid(Path::new(place), problem);
+        let fail = |problem: String| StudyError::file(Path::new(place), problem);
         let base = Recipe::load(&recipe_place(file.recipe.as_deref(), folder), &file.set);
         let base = Arc::new(base.map_err(|e| fail(format!("base recipe: {e}")))?);
         base.split(&file.split).map_err(|e| fail(format!("base recipe: {e}")))?;
@@ -133,12 +128,12 @@ impl Sweep {
 
     /// Every point can be generated: materials and patterns are there, and its rows (the first, if there are very many)
     /// can be drawn.
-    fn check(&self, place: &str) -> Result<(), Error> {
+    fn check(&self, place: &str) -> Result<(), StudyError> {
         let probed = (PROBED_ROWS / self.points.len().max(1) as u64).max(PROBED_ROWS_MIN);
         self.points.par_iter().try_for_each(|point| {
             let fail = |problem: String| {
-                let fault = point.fault(&self.definition.axes, &Error::Request(problem));
-                Error::invalid(Path::new(place), fault.to_string())
+                let label = point.label(&self.definition.axes);
+                StudyError::file(Path::new(place), format!("point {} ({label}): {problem}", point.number))
             };
             let split = point.recipe.split(&self.definition.split)?;
             if self.definition.rows > split.rows() || !self.definition.rows.is_multiple_of(u64::from(split.views)) {
@@ -187,17 +182,14 @@ fn check_keys(axes: &[CheckedAxis]) -> Result<(), String> {
 pub(super) fn check_columns<'a>(
     axes: impl IntoIterator<Item = &'a Axis>,
     more: impl IntoIterator<Item = (&'static str, &'static str)>,
-) -> Result<(), Error> {
+) -> Result<(), StudyError> {
     let metrics = Measures::default().finish(&[], 1).0.into_iter().map(|metric| metric.name);
     let mut taken: Vec<String> = metrics.chain(more.into_iter().map(|(name, _)| name.to_owned())).collect();
     taken.extend(taken.clone().into_iter().map(|name| format!("{name}_stderr")));
     taken.extend(["point", "hash", "rows"].map(str::to_owned));
     match axes.into_iter().find(|axis| taken.contains(&axis.name)) {
         None => Ok(()),
-        Some(axis) => Err(Error::Request(format!(
-            "axis {:?}: the table has a column of that name; give the axis another",
-            axis.name
-        ))),
+        Some(axis) => Err(StudyError::AxisName { axis: axis.name.clone() }),
     }
 }
 

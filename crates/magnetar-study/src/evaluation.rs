@@ -1,38 +1,15 @@
 //! Scoring many rows: all cores, a few rows in memory, the same result for any number of threads.
 
 use magnetar_dataset::Record;
+use magnetar_posterior::{
+    PosteriorError, Score, ScoreRow, ScoringBackend, Stratum, Support, SupportSize, Tally, Target, TwinScorer, Volume,
+};
 use rayon::prelude::*;
 
-use crate::{
-    PosteriorError, Score, ScoreRow, ScoringBackend, Stratum, Support, SupportSize, Tally, Target, TwinScorer, View,
-    Volume,
-};
+use crate::{ReceiverView, StudyError, stratum};
 
 /// Rows scored together.
 const CHUNK: usize = 128;
-
-/// Why an evaluation stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum EvaluationError {
-    /// A row could not be read.
-    #[error(transparent)]
-    Dataset(#[from] magnetar_dataset::Error),
-    /// A row could not be scored.
-    #[error("row {index}: {source}")]
-    Row {
-        /// Its index.
-        index: u64,
-        /// Why.
-        source: PosteriorError,
-    },
-}
-
-impl EvaluationError {
-    pub(crate) fn at(record: &Record) -> impl Fn(PosteriorError) -> Self {
-        let index = record.index;
-        move |source| Self::Row { index, source }
-    }
-}
 
 /// Maps rows on all cores, in order, a chunk in memory at a time.
 ///
@@ -40,9 +17,9 @@ impl EvaluationError {
 /// The first row that cannot be read or mapped.
 pub fn map_rows<T: Send>(
     records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
-    map: impl Fn(&Record) -> Result<T, EvaluationError> + Sync,
+    map: impl Fn(&Record) -> Result<T, StudyError> + Sync,
     mut take: impl FnMut(T),
-) -> Result<(), EvaluationError> {
+) -> Result<(), StudyError> {
     let mut records = records.fuse();
     loop {
         let chunk = records.by_ref().take(CHUNK).collect::<Result<Vec<_>, _>>()?;
@@ -74,20 +51,20 @@ pub fn map_posteriors<T: Send>(
     size: SupportSize,
     map: impl Fn(&Record, &Support, &Volume) -> Result<T, PosteriorError> + Sync,
     mut take: impl FnMut(T),
-) -> Result<(), EvaluationError> {
+) -> Result<(), StudyError> {
     let mut records = records.fuse();
     loop {
         let chunk = records.by_ref().take(CHUNK).collect::<Result<Vec<_>, _>>()?;
         let Some(first) = chunk.first() else { return Ok(()) };
         let supports: Vec<Support> = chunk
             .iter()
-            .map(|record| Support::centred(&record.room, size).map_err(EvaluationError::at(record)))
+            .map(|record| Support::centred(&record.room, size).map_err(StudyError::at(record)))
             .collect::<Result<_, _>>()?;
-        let views: Vec<View> = chunk.iter().map(View::of).collect();
+        let views: Vec<ReceiverView> = chunk.iter().map(ReceiverView::of).collect();
         let rows: Vec<ScoreRow<'_>> = views.iter().zip(&supports).map(|(view, support)| view.on(support)).collect();
-        let volumes = scorer.score_batch(backend, &rows).map_err(EvaluationError::at(first))?;
+        let volumes = scorer.score_batch(backend, &rows).map_err(StudyError::at(first))?;
         let mapped: Result<Vec<T>, _> = (chunk.par_iter().zip(&supports).zip(&volumes))
-            .map(|((record, support), volume)| map(record, support, volume).map_err(EvaluationError::at(record)))
+            .map(|((record, support), volume)| map(record, support, volume).map_err(StudyError::at(record)))
             .collect();
         mapped?.into_iter().for_each(&mut take);
     }
@@ -103,7 +80,7 @@ pub fn evaluate(
     backend: &dyn ScoringBackend,
     size: SupportSize,
     progress: &dyn Fn(u64),
-) -> Result<Evaluation, EvaluationError> {
+) -> Result<Evaluation, StudyError> {
     let mut evaluation = Evaluation::default();
     map_posteriors(records, scorer, backend, size, compare, |(stratum, twin, uniform)| {
         evaluation.twin.add(stratum.clone(), &twin);
@@ -118,7 +95,7 @@ pub(crate) fn score_twin(record: &Record, scorer: &TwinScorer, size: SupportSize
     let support = Support::centred(&record.room, size)?;
     let mask = support.mask(&record.rx);
     let target = Target::evaluation(&support, &mask, &record.tx)?;
-    let view = View::of(record);
+    let view = ReceiverView::of(record);
     let twin = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
     Ok(Score::new(&twin, &support, &mask, &target, &record.rx, &record.tx))
 }
@@ -129,5 +106,5 @@ fn compare(record: &Record, support: &Support, twin: &Volume) -> Result<(Stratum
     let target = Target::evaluation(support, &mask, &record.tx)?;
     let uniform = Volume::uniform(support.size(), &mask)?;
     let [twin, uniform] = [twin, &uniform].map(|v| Score::new(v, support, &mask, &target, &record.rx, &record.tx));
-    Ok((Stratum::of(record), twin, uniform))
+    Ok((stratum(record), twin, uniform))
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use magnetar_dataset::Recipe;
+use magnetar_dataset::recipe::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axis::{Axis, Setting};
 use super::definition::Definition;
 use super::measure::Metric;
-use crate::error::Error;
-use crate::recipe::{Recipe, hex};
+use crate::StudyError;
 
 /// A point: one recipe.
 #[derive(Debug, Clone)]
@@ -32,8 +33,8 @@ impl Point {
     }
 
     /// An error, with the point it belongs to.
-    pub(super) fn fault(&self, axes: &[Axis], error: &Error) -> Error {
-        Error::Request(format!("point {} ({}): {error}", self.number, self.label(axes)))
+    pub(super) fn fault(&self, axes: &[Axis], error: StudyError) -> StudyError {
+        StudyError::Point { number: self.number, label: self.label(axes), source: Box::new(error) }
     }
 
     /// SHA-256 (hex) of everything that a point's result depends on.

@@ -4,15 +4,15 @@
 //! assignment withheld: the widths then learn how wrong materials can be, without a look at the test split.
 
 use magnetar_dataset::{Recipe, Record};
+use magnetar_posterior::{PARAMETER_RANGES, PosteriorError, Support, SupportSize, Target, TwinParameters, TwinScorer};
 use rayon::prelude::*;
 
-use super::{PARAMETER_RANGES, TwinModel, TwinParameters, TwinScorer};
-use crate::{PosteriorError, Support, SupportSize, Target, View};
+use crate::{ReceiverView, assignment_index};
 
 /// One training row made ready.
 #[derive(Debug, Clone)]
 pub struct FitRow {
-    view: View,
+    view: ReceiverView,
     support: Support,
     target: Target,
     left_out: Option<usize>,
@@ -27,12 +27,12 @@ impl FitRow {
     pub fn new(record: &Record, recipe: &Recipe, size: SupportSize) -> Result<Self, PosteriorError> {
         let support = Support::centred(&record.room, size)?;
         let target = Target::evaluation(&support, &support.mask(&record.rx), &record.tx)?;
-        let left_out = TwinModel::assignment_index(recipe, &record.materials);
-        Ok(Self { view: View::of(record), support, target, left_out, board: record.board.is_some() })
+        let left_out = assignment_index(recipe, &record.materials);
+        Ok(Self { view: ReceiverView::of(record), support, target, left_out, board: record.board.is_some() })
     }
 
     fn nll(&self, scorer: &TwinScorer) -> Result<f64, PosteriorError> {
-        let View { layout, rx, arrivals } = &self.view;
+        let ReceiverView { layout, rx, arrivals } = &self.view;
         let volume = scorer.score_without(self.left_out, layout, rx, arrivals, &self.support)?;
         Ok(self.target.voxels.iter().map(|&(n, w)| -w * f64::from(volume.mass()[n]).ln()).sum())
     }

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 
-use super::*;
-use crate::*;
+use magnetar_dataset::*;
 
-fn sweep(head: &str, axes: &str) -> Result<Sweep, Error> {
+use super::*;
+use crate::StudyError;
+
+fn sweep(head: &str, axes: &str) -> Result<Sweep, StudyError> {
     Sweep::parse(&format!("name = \"t\"\nsplit = \"test\"\nrows = 40\n{head}\n{axes}"), "t.toml", None)
 }
 
@@ -280,14 +282,14 @@ impl RowMetrics for Counting {
         vec![("index", "row")]
     }
 
-    fn meter(&self, _: &Recipe) -> Result<Box<dyn RowMeter>, Error> {
+    fn meter(&self, _: &Recipe) -> Result<Box<dyn RowMeter>, StudyError> {
         *self.0.lock().unwrap() += 1;
         Ok(Box::new(Index))
     }
 }
 
 impl RowMeter for Index {
-    fn measure(&self, record: &Record) -> Result<Vec<f64>, Error> {
+    fn measure(&self, record: &Record) -> Result<Vec<f64>, StudyError> {
         Ok(vec![record.index as f64])
     }
 }

@@ -1,0 +1,110 @@
+//! What can go wrong in a study.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use magnetar_dataset::{DrawError, RecipeError, Record};
+use magnetar_files::BoundedReadError;
+use magnetar_posterior::PosteriorError;
+
+/// Anything that stops a study.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// The dataset or its recipe cannot be used.
+    #[error(transparent)]
+    Dataset(#[from] magnetar_dataset::Error),
+    /// A scorer cannot be made or used.
+    #[error(transparent)]
+    Posterior(#[from] PosteriorError),
+    /// A row could not be scored.
+    #[error("row {index}: {source}")]
+    Row {
+        /// Its index.
+        index: u64,
+        /// Why.
+        source: PosteriorError,
+    },
+    /// A point of a sweep could not be measured.
+    #[error("point {number} ({label}): {source}")]
+    Point {
+        /// Its number.
+        number: usize,
+        /// `axis = value` of all axes.
+        label: String,
+        /// Why.
+        source: Box<Self>,
+    },
+    /// An axis is named like a column of the sweep's table.
+    #[error("axis {axis:?}: the table has a column of that name; give the axis another")]
+    AxisName {
+        /// The axis.
+        axis: String,
+    },
+    /// Reading or writing failed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file cannot be read whole.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: BoundedReadError,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file, with a line where that is known.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// The worker threads could not be started.
+    #[error("cannot start {threads} threads: {source}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why.
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+impl From<RecipeError> for StudyError {
+    fn from(error: RecipeError) -> Self {
+        Self::Dataset(error.into())
+    }
+}
+
+impl From<DrawError> for StudyError {
+    fn from(error: DrawError) -> Self {
+        Self::Dataset(error.into())
+    }
+}
+
+impl StudyError {
+    /// A fault of one row.
+    pub(crate) fn at(record: &Record) -> impl Fn(PosteriorError) -> Self {
+        let index = record.index;
+        move |source| Self::Row { index, source }
+    }
+
+    /// An input or output error at a path.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+
+    /// A file that cannot be read whole.
+    pub(crate) fn read(path: &Path) -> impl FnOnce(BoundedReadError) -> Self + '_ {
+        move |source| Self::Read { path: path.to_owned(), source }
+    }
+
+    /// Something wrong with a file.
+    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
+        Self::File { path: path.to_owned(), problem: problem.into() }
+    }
+}
