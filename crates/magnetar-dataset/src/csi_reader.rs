@@ -10,10 +10,8 @@ use num_complex::Complex32;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
-use crate::schema::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+use crate::columns::csi::{CSI, EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 
-/// Name of the column.
-const COLUMN: &str = "csi";
 /// Numbers of one bin: two channels, real and imaginary part.
 const PER_BIN: usize = 4;
 
@@ -79,7 +77,7 @@ impl CsiReader {
         let builder = ParquetRecordBatchReaderBuilder::try_new(input).map_err(parquet)?;
         let column = |problem: String| CsiError::Column { file: file.clone(), problem };
         let (index, field) =
-            builder.schema().column_with_name(COLUMN).ok_or_else(|| column("it has no such column".into()))?;
+            builder.schema().column_with_name(CSI).ok_or_else(|| column("it has no such column".into()))?;
         let width = match field.data_type() {
             DataType::FixedSizeList(item, width)
                 if matches!(item.data_type(), DataType::Float32 | DataType::Float16) =>

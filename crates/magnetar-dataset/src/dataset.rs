@@ -10,12 +10,11 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::PageIndexPolicy;
 
-use crate::decode;
+use crate::columns;
 use crate::error::Error;
 use crate::manifest::{Manifest, ShardInfo, SplitManifest};
 use crate::recipe::Recipe;
 use crate::record::Record;
-use crate::schema::Shape;
 use crate::shard::{ShardPlan, key_values, parquet_error};
 
 /// Rows decoded at a time.
@@ -198,7 +197,7 @@ impl Dataset {
 
     /// Typed rows of a batch that starts at `index`.
     pub(crate) fn decode(&self, split: &str, index: u64, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
-        decode::records(batch)
+        columns::records(batch)
             .map_err(|problem| Error::invalid(&self.folder, format!("split {split} near row {index}: {problem}")))
     }
 }
@@ -303,13 +302,5 @@ impl Iterator for Records<'_> {
                 }
             }
         }
-    }
-}
-
-impl Shape {
-    /// The shape a recipe asks for.
-    #[must_use]
-    pub fn of(recipe: &Recipe) -> Self {
-        Self { bins: recipe.band.bins, keep: recipe.sre.keep, csi: recipe.store.csi, replay: recipe.replay.is_some() }
     }
 }

@@ -10,11 +10,11 @@ use rayon::prelude::*;
 use arrow::array::RecordBatch;
 
 use crate::card;
+use crate::columns::BatchBuilder;
 use crate::error::Error;
 use crate::generator::{Generator, RowGenerator};
 use crate::job::{Pending, Plan};
 use crate::manifest::{Manifest, ShardInfo, write_whole};
-use crate::rows::Rows;
 use crate::shard::{ShardPlan, ShardWriter};
 
 /// Rows made before they are encoded.
@@ -190,9 +190,9 @@ impl Plan {
     /// Rows `from` to `to` by the job's backend.
     fn batch(&self, generator: &mut RowGenerator<'_>, from: u64, to: u64) -> Result<RecordBatch, Error> {
         let Some(backend) = &self.job.backend else { return batch(&self.manifest, generator, from, to) };
-        let mut rows = Rows::new(self.manifest.shape(), usize::try_from(to - from).unwrap_or(0));
+        let mut rows = BatchBuilder::new(self.manifest.shape(), usize::try_from(to - from).unwrap_or(0));
         generator.bulk(&**backend, from, to)?.iter().for_each(|record| rows.push(record));
-        rows.into_batch().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
+        rows.finish().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
     }
 
     fn record(&self, state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), Error> {
@@ -214,7 +214,7 @@ pub(crate) fn batch(
     from: u64,
     to: u64,
 ) -> Result<RecordBatch, Error> {
-    let mut rows = Rows::new(manifest.shape(), usize::try_from(to - from).unwrap_or(0));
+    let mut rows = BatchBuilder::new(manifest.shape(), usize::try_from(to - from).unwrap_or(0));
     let mut record = None;
     for index in from..to {
         match &mut record {
@@ -225,7 +225,7 @@ pub(crate) fn batch(
             rows.push(record);
         }
     }
-    rows.into_batch().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
+    rows.finish().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
 }
 
 /// Bytes that the first rows of a split take when encoded.

@@ -5,10 +5,10 @@
 
 mod bulk;
 mod card;
+mod columns;
 mod component_writer;
 mod csi_reader;
 mod dataset;
-mod decode;
 mod draw;
 mod error;
 mod generate;
@@ -21,7 +21,6 @@ mod placement;
 pub mod recipe;
 mod record;
 pub mod replay;
-mod rows;
 mod schema;
 mod shard;
 pub mod stats;
@@ -31,6 +30,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use columns::ColumnError;
 pub use component_writer::{ComponentWriter, ComponentWriterError};
 pub use csi_reader::{CsiError, CsiReader};
 pub use dataset::{Columns, Dataset, Records};

@@ -109,6 +109,36 @@ pub struct Record {
     pub csi: Option<Vec<Complex32>>,
 }
 
+impl Record {
+    /// A record to be filled, column group by column group.
+    pub(crate) fn blank() -> Self {
+        let nowhere = Pose::new(0.0, 0.0, 0.0, 0.0);
+        let unnamed = Arc::<str>::default();
+        Self {
+            index: 0,
+            set: 0,
+            view: 0,
+            room: Room { min: nowhere.position, max: nowhere.position },
+            materials: Materials {
+                wall: Arc::clone(&unnamed),
+                ceiling: Arc::clone(&unnamed),
+                floor: unnamed,
+                board: None,
+            },
+            board: None,
+            tx: nowhere,
+            rx: nowhere,
+            tx_power_offset_db: 0.0,
+            rf_chain: RfChainDraw::default(),
+            los: false,
+            paths: Vec::new(),
+            arrivals: Vec::new(),
+            replayed: None,
+            csi: None,
+        }
+    }
+}
+
 /// A surface's name in the `surface` column: `LOS`, `wall:-x`, `floor`, `ceiling`, `board:+y`.
 #[must_use]
 pub fn surface_name(surface: Option<Surface>) -> &'static str {

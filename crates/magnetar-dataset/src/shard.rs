@@ -12,6 +12,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use sha2::{Digest, Sha256};
 
+use crate::columns::csi::CSI;
 use crate::error::Error;
 use crate::manifest::{Manifest, ShardInfo};
 use crate::recipe::{self, Compression, hex};
@@ -95,7 +96,7 @@ fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterPropert
             }
             _ => {}
         }
-        if path.parts().first().is_some_and(|name| name == "csi") {
+        if path.parts().first().is_some_and(|name| name == CSI) {
             // Smallest and largest value of a noisy block tell nothing, and cost a pass over it.
             properties = properties
                 .set_column_statistics_enabled(path.clone(), EnabledStatistics::None)

@@ -1,0 +1,150 @@
+//! The true paths: `los`, `paths`.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, StringArray};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields};
+use arrow::error::ArrowError;
+use magnetar_trace::PathKind;
+use num_complex::Complex64;
+
+use super::arrays::{floats, lists_of_structs, push_all, text};
+use super::describe::{field, list};
+use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
+use crate::record::{Record, RecordPath, surface_from_name, surface_name};
+use crate::schema::Shape;
+
+const NUMBERS: [&str; 9] = [
+    "delay_s",
+    "coefficient0_re",
+    "coefficient0_im",
+    "coefficient1_re",
+    "coefficient1_im",
+    "aoa_azimuth",
+    "aoa_elevation",
+    "aod_azimuth",
+    "aod_elevation",
+];
+
+/// Every dataset has them.
+pub(super) struct PathColumns;
+
+struct Writer {
+    los: Vec<bool>,
+    /// Where the list of each row ends among the paths; 0 first.
+    ends: Vec<i32>,
+    kind: Vec<&'static str>,
+    surface: Vec<&'static str>,
+    numbers: [Vec<f64>; NUMBERS.len()],
+}
+
+struct Reader<'a> {
+    los: &'a BooleanArray,
+    ends: &'a [i32],
+    surface: &'a StringArray,
+    numbers: [&'a [f64]; NUMBERS.len()],
+}
+
+fn members() -> Fields {
+    let number = |name, unit, frame, what| field(name, DataType::Float64, unit, frame, what);
+    let [delay, re0, im0, re1, im1, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] = NUMBERS;
+    let coefficient = "passband coefficient at the RX element, antennas applied, before the link scale";
+    Fields::from(vec![
+        field("kind", DataType::Utf8, "name", "", "LOS or specular"),
+        field("surface", DataType::Utf8, "name", "", "LOS, wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z"),
+        number(delay, "s", "", "propagation delay to the array's centre"),
+        number(re0, "1", "", coefficient),
+        number(im0, "1", "", coefficient),
+        number(re1, "1", "", coefficient),
+        number(im1, "1", "", coefficient),
+        number(aoa_azimuth, "rad", "RX-local", "direction of arrival, from the RX towards the source"),
+        number(aoa_elevation, "rad", "RX-local", "direction of arrival, from the RX towards the source"),
+        number(aod_azimuth, "rad", "TX-local", "direction of departure"),
+        number(aod_elevation, "rad", "TX-local", "direction of departure"),
+    ])
+}
+
+impl ColumnGroup for PathColumns {
+    fn fields(&self, _: &Shape) -> Vec<Field> {
+        let what = "true paths: line of sight first, then first-order reflections";
+        vec![
+            field("los", DataType::Boolean, "", "", "whether the direct path is free"),
+            field("paths", list(DataType::Struct(members())), "", "", what),
+        ]
+    }
+
+    fn writer(&self, _: &Shape, rows: usize) -> Box<dyn GroupWriter> {
+        let mut ends = Vec::with_capacity(rows + 1);
+        ends.push(0);
+        Box::new(Writer {
+            los: Vec::with_capacity(rows),
+            ends,
+            kind: Vec::new(),
+            surface: Vec::new(),
+            numbers: Default::default(),
+        })
+    }
+
+    fn reader<'a>(&self, columns: &NamedColumns<'a>) -> Result<Option<Box<dyn GroupReader + 'a>>, ColumnError> {
+        let (ends, members) = columns.lists_of_structs("paths")?;
+        Ok(Some(Box::new(Reader {
+            los: columns.booleans("los")?,
+            ends,
+            surface: members.text("surface")?,
+            numbers: members.floats(NUMBERS)?,
+        })))
+    }
+}
+
+impl GroupWriter for Writer {
+    fn push(&mut self, record: &Record) {
+        self.los.push(record.los);
+        for path in &record.paths {
+            self.kind.push(match path.kind() {
+                PathKind::Los => "LOS",
+                PathKind::Specular => "specular",
+                PathKind::Transmitted => "transmitted",
+            });
+            self.surface.push(surface_name(path.surface));
+            let [a, b] = path.coefficients;
+            let angles = [path.aoa_azimuth, path.aoa_elevation, path.aod_azimuth, path.aod_elevation];
+            let [aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] = angles;
+            push_all(
+                &mut self.numbers,
+                [path.delay_s, a.re, a.im, b.re, b.im, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation],
+            );
+        }
+        self.ends.push(i32::try_from(self.kind.len()).unwrap_or(i32::MAX));
+    }
+
+    fn finish(self: Box<Self>, fields: &[FieldRef]) -> Result<Vec<ArrayRef>, ArrowError> {
+        let mut members = vec![text(self.kind), text(self.surface)];
+        members.extend(self.numbers.map(floats));
+        Ok(vec![Arc::new(BooleanArray::from(self.los)), lists_of_structs(&fields[1], self.ends, members)?])
+    }
+}
+
+impl GroupReader for Reader<'_> {
+    fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
+        record.los = self.los.value(row);
+        let place = |i: i32| usize::try_from(i).unwrap_or(0);
+        record.paths.clear();
+        for i in place(self.ends[row])..place(self.ends[row + 1]) {
+            let name = self.surface.value(i);
+            let surface = surface_from_name(name)
+                .ok_or_else(|| ValueError::new("paths", format!("surface {name:?} is unknown")))?;
+            let [delay_s, re0, im0, re1, im1, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] =
+                self.numbers.map(|column| column[i]);
+            record.paths.push(RecordPath {
+                surface,
+                delay_s,
+                coefficients: [Complex64::new(re0, im0), Complex64::new(re1, im1)],
+                aoa_azimuth,
+                aoa_elevation,
+                aod_azimuth,
+                aod_elevation,
+            });
+        }
+        Ok(())
+    }
+}
