@@ -27,7 +27,7 @@ fn standard_errors(components: &[Component], band: &Band) -> Vec<[f64; 2]> {
         for k in 0..band.bins {
             let omega = TAU * band.offset_hz(k);
             for (slopes, c) in slopes.chunks_exact_mut(3).zip(components) {
-                let signal = c.gain[m] * Complex64::cis(-omega * (c.delay_s + side * c.delay_difference_s));
+                let signal = c.gain[m] * Complex64::cis(-omega * (c.arrival.delay_s + side * c.delay_difference_s));
                 // By delay (in periods of the bandwidth, so that the matrix is well scaled), log amplitude and phase.
                 let by_delay = signal * Complex64::new(0.0, -omega / band.bandwidth_hz);
                 slopes.copy_from_slice(&[by_delay, signal, signal * Complex64::i()]);
@@ -66,8 +66,8 @@ fn they_agree_within_a_thousandth_of_their_standard_error() {
         let (ours, theirs) = (components(cuda), components(&cpu));
         assert_eq!(ours.len(), theirs.len(), "row {index}");
         for ((a, b), error) in ours.iter().zip(&theirs).zip(standard_errors(&theirs, &recipe.band)) {
-            let turn = (a.phase_rad - b.phase_rad + PI).rem_euclid(TAU) - PI;
-            ratios.push([turn.abs() / error[0], (a.delay_s - b.delay_s).abs() / error[1]]);
+            let turn = (a.arrival.phase_rad - b.arrival.phase_rad + PI).rem_euclid(TAU) - PI;
+            ratios.push([turn.abs() / error[0], (a.arrival.delay_s - b.arrival.delay_s).abs() / error[1]]);
         }
     }
     assert!(ratios.len() > 1200, "{} components", ratios.len());

@@ -100,7 +100,8 @@ impl ComponentWriter {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&mut self, observation: u64, rank: u32, c: &Component) -> Result<(), ComponentWriterError> {
-        let numbers = [c.aoa_rad, c.phase_rad, c.delay_s, c.raw_snr_db, c.snr_db, c.alias_confidence];
+        let a = &c.arrival;
+        let numbers = [a.aoa_rad, a.phase_rad, a.delay_s, a.raw_snr_db, a.snr_db, c.alias_confidence];
         let numbers = &numbers[..self.columns];
         let io_error = |file: &str, source| ComponentWriterError::Io { file: file.to_owned(), source };
         match &mut self.output {

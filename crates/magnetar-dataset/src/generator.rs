@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use magnetar_scene::{AntennaPattern, BoxShape, MaterialLibrary, Pose, Slab, wrap};
 use magnetar_signal::sre::{Sre, Workspace};
-use magnetar_signal::{ElementPath, Link, Observation, Synthesizer, add_noise};
+use magnetar_signal::{Arrivals, ElementPath, Link, Observation, Synthesizer, add_noise};
 use magnetar_trace::{Path, Tracer, azimuth, elevation};
 use nalgebra::Vector3;
 use num_complex::Complex32;
@@ -12,7 +12,7 @@ use num_complex::Complex32;
 use crate::draw::{Drawer, Layout};
 use crate::error::Error;
 use crate::recipe::{Recipe, RecipeError};
-use crate::record::{Arrival, Materials, Record, RecordPath};
+use crate::record::{Materials, Record, RecordPath};
 use crate::stream::Purpose;
 
 /// Makes the rows of one split. Shared by all threads; each takes a [`RowGenerator`] of its own.
@@ -337,16 +337,7 @@ impl RowGenerator<'_> {
             .sre
             .estimate(csi, &mut self.workspace)
             .map_err(|e| Error::Request(format!("row {}: {e}", record.index)))?;
-        record.arrivals.clear();
-        record.arrivals.extend(estimate.arrivals().iter().map(|component| Arrival {
-            aoa: component.aoa_rad,
-            snr_db: component.snr_db,
-            raw_snr_db: component.raw_snr_db,
-            delay_s: component.delay_s,
-            phase_rad: component.phase_rad,
-            valid: true,
-        }));
-        record.arrivals.resize(self.generator.recipe().sre.keep, Arrival::default());
+        estimate.write_arrivals(&mut record.arrivals);
         Ok(())
     }
 }
@@ -367,7 +358,7 @@ pub(crate) fn blank(generator: &Generator) -> Record {
         rf_chain: magnetar_signal::RfChainDraw::default(),
         los: false,
         paths: Vec::with_capacity(16),
-        arrivals: Vec::new(),
+        arrivals: Arrivals::default(),
         replayed: None,
         csi: None,
     }

@@ -44,7 +44,7 @@ pub use manifest::{MANIFEST, Manifest, ShardInfo, SplitManifest, shard_name};
 pub use merge::{Merged, merge};
 pub use placement::Region;
 pub use recipe::{Recipe, RecipeError};
-pub use record::{Arrival, Materials, Record, RecordPath, surface_from_name, surface_name};
+pub use record::{Materials, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};
 pub use schema::{SCHEMA_VERSION, Shape};
 pub use shard::digest;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magnetar_scene::{Face, Pose, Room};
-use magnetar_signal::RfChainDraw;
+use magnetar_signal::{Arrivals, RfChainDraw};
 use magnetar_trace::{PathKind, Surface};
 use num_complex::{Complex32, Complex64};
 
@@ -57,23 +57,6 @@ impl RecordPath {
     }
 }
 
-/// One estimated arrival; a missing rank is all zero and not `valid`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Arrival {
-    /// AoA in the RX's own frame, radians; 0 is boresight.
-    pub aoa: f64,
-    /// Processed SNR, dB.
-    pub snr_db: f64,
-    /// Raw SNR: mean over channels of per-bin power over noise variance, dB.
-    pub raw_snr_db: f64,
-    /// Delay including the link's unknown timing offset, seconds.
-    pub delay_s: f64,
-    /// Inter-element phase at band centre, element 1 minus element 0, radians in [-pi, pi).
-    pub phase_rad: f64,
-    /// Whether there is an arrival of this rank.
-    pub valid: bool,
-}
-
 /// One row of a dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
@@ -101,8 +84,8 @@ pub struct Record {
     pub los: bool,
     /// The true paths: the direct path first, then by delay.
     pub paths: Vec<RecordPath>,
-    /// K estimated arrivals, strongest first.
-    pub arrivals: Vec<Arrival>,
+    /// The estimated arrivals, K at most, strongest first.
+    pub arrivals: Arrivals,
     /// What was commanded, if the row replays a measurement campaign.
     pub replayed: Option<Replayed>,
     /// The observation as `[bins][2]`, channel last, if it was stored and asked for.
@@ -132,7 +115,7 @@ impl Record {
             rf_chain: RfChainDraw::default(),
             los: false,
             paths: Vec::new(),
-            arrivals: Vec::new(),
+            arrivals: Arrivals::default(),
             replayed: None,
             csi: None,
         }

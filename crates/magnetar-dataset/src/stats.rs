@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use magnetar_scene::wrap;
+use magnetar_signal::Arrival;
 use magnetar_signal::sre::AoaMode;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -13,7 +14,7 @@ use crate::generator::boresight_amplitude;
 use crate::histogram::Histogram;
 use crate::placement::Region;
 use crate::recipe::Recipe;
-use crate::record::{Arrival, Record, RecordPath};
+use crate::record::{Record, RecordPath};
 
 /// Percentiles of one quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -104,14 +105,13 @@ impl Statistics {
         self.rows += 1;
         self.los += u64::from(record.los);
         self.paths += record.paths.len() as u64;
-        let found = record.arrivals.iter().filter(|arrival| arrival.valid).count();
-        if let Some(count) = self.arrivals.get_mut(found) {
+        if let Some(count) = self.arrivals.get_mut(record.arrivals.found.len()) {
             *count += 1;
         }
         if let Some(board) = record.board {
             self.regions[board.region as usize] += 1;
         }
-        for arrival in record.arrivals.iter().filter(|arrival| arrival.valid) {
+        for arrival in &record.arrivals.found {
             self.raw_snr_db.add(arrival.raw_snr_db);
             if let Some(path) = matching_path(&self.recipe, record, arrival) {
                 self.add_match(record, arrival, path);
@@ -201,7 +201,7 @@ fn true_phase_and_aoa(recipe: &Recipe, path: &RecordPath) -> (f64, f64) {
 /// AoA of an arrival minus that of its true path in the estimator's range, radians.
 #[must_use]
 pub fn aoa_error(recipe: &Recipe, arrival: &Arrival, path: &RecordPath) -> f64 {
-    arrival.aoa - true_phase_and_aoa(recipe, path).1
+    arrival.aoa_rad - true_phase_and_aoa(recipe, path).1
 }
 
 /// Estimate minus truth. `boresight_amplitude` is that of the recipe's antennas facing each other.
@@ -218,8 +218,8 @@ pub fn arrival_errors(
     let truth = 10.0 * (path.power() * scale * scale).max(f64::MIN_POSITIVE).log10();
     ArrivalErrors {
         phase: wrap(arrival.phase_rad - phase),
-        aoa: arrival.aoa - aoa,
-        aoa_unaliased: wrap(arrival.aoa - path.aoa_azimuth),
+        aoa: arrival.aoa_rad - aoa,
+        aoa_unaliased: wrap(arrival.aoa_rad - path.aoa_azimuth),
         snr_db: arrival.raw_snr_db - truth,
     }
 }

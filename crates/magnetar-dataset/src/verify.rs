@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use magnetar_signal::Arrival;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -181,22 +182,19 @@ fn check_record(record: &Record, index: u64, split: &Split) -> Result<(), String
             return Err("a path's delay is not positive".into());
         }
     }
-    for arrival in &record.arrivals {
-        let estimate = [arrival.aoa, arrival.snr_db, arrival.raw_snr_db, arrival.delay_s, arrival.phase_rad];
-        if !arrival.valid && estimate != [0.0; 5] {
-            return Err("a missing arrival is not zero".into());
-        }
-        if arrival.aoa.abs() > std::f64::consts::FRAC_PI_2 {
+    let found = &record.arrivals.found;
+    for arrival in found {
+        if arrival.aoa_rad.abs() > std::f64::consts::FRAC_PI_2 {
             return Err("an AoA is beyond 90 degrees".into());
         }
-        numbers.extend(estimate);
+        let Arrival { delay_s, phase_rad, aoa_rad, raw_snr_db, snr_db } = *arrival;
+        numbers.extend([delay_s, phase_rad, aoa_rad, raw_snr_db, snr_db]);
     }
     let finite = numbers.iter().all(|x| x.is_finite());
     if !finite || record.csi.iter().flatten().any(|z| !z.re.is_finite() || !z.im.is_finite()) {
         return Err("holds a number that is not finite".into());
     }
-    let strongest_first =
-        record.arrivals.windows(2).all(|pair| !pair[1].valid || pair[0].raw_snr_db >= pair[1].raw_snr_db);
+    let strongest_first = found.windows(2).all(|pair| pair[0].raw_snr_db >= pair[1].raw_snr_db);
     if strongest_first { Ok(()) } else { Err("arrivals are not strongest first".into()) }
 }
 

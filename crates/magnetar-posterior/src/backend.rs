@@ -1,10 +1,10 @@
 //! Bulk scoring, on whatever does it fastest.
 
 use magnetar_scene::Pose;
-use magnetar_signal::BackendError;
+use magnetar_signal::{Arrivals, BackendError};
 use rayon::prelude::*;
 
-use crate::{Arrivals, Layout, PosteriorError, Support, TwinScorer, Volume};
+use crate::{Layout, PosteriorError, Support, TwinScorer, Volume};
 
 /// One observation to be scored: what its receiver knows, and where the TX might be.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,9 @@
 use std::f64::consts::PI;
 
 use magnetar_scene::Pose;
+use magnetar_signal::Arrivals;
 
-use crate::{Arrivals, Layout, Support};
+use crate::{Layout, Support};
 
 /// Unit of the displacement and spacing channels, metres: about half the nominal room's length.
 pub const DISPLACEMENT_SCALE_M: f64 = 5.0;
@@ -26,19 +27,19 @@ pub struct Features {
     /// (4 + 2K) x D x H x W.
     pub query: Vec<f32>,
     /// K.
-    pub retained: usize,
+    pub keep: usize,
 }
 
 /// 8 + 4K channels of the spatial field.
 #[must_use]
-pub fn spatial_channels(retained: usize) -> usize {
-    8 + 4 * retained
+pub fn spatial_channels(keep: usize) -> usize {
+    8 + 4 * keep
 }
 
 /// 4 + 2K channels of the heading query.
 #[must_use]
-pub fn query_channels(retained: usize) -> usize {
-    4 + 2 * retained
+pub fn query_channels(keep: usize) -> usize {
+    4 + 2 * keep
 }
 
 impl Features {
@@ -47,9 +48,9 @@ impl Features {
     pub fn new(support: &Support, layout: &Layout, rx: &Pose, arrivals: &Arrivals) -> Self {
         let size = support.size();
         let plane = size.rows * size.columns;
-        let retained = arrivals.retained;
-        let mut spatial = vec![0f32; spatial_channels(retained) * plane];
-        let mut query = vec![0f32; query_channels(retained) * size.len()];
+        let keep = arrivals.keep;
+        let mut spatial = vec![0f32; spatial_channels(keep) * plane];
+        let mut query = vec![0f32; query_channels(keep) * size.len()];
         let [dx, dy] = support.spacing();
         for (i, y) in support.ys().iter().enumerate() {
             for (j, x) in support.xs().iter().enumerate() {
@@ -67,7 +68,7 @@ impl Features {
                 put(5, if clear { 1.0 } else { 0.0 });
                 put(6, dx / DISPLACEMENT_SCALE_M);
                 put(7, dy / DISPLACEMENT_SCALE_M);
-                for (k, arrival) in arrivals.found.iter().take(retained).enumerate() {
+                for (k, arrival) in arrivals.found.iter().take(keep).enumerate() {
                     let mismatch = arrival.aoa_rad - local;
                     put(8 + 4 * k, arrival.snr_db / SNR_SCALE_DB);
                     put(9 + 4 * k, mismatch.cos());
@@ -84,14 +85,14 @@ impl Features {
                     put(0, heading - rx.heading);
                     // From the candidate to the RX: the bearing reversed.
                     put(2, heading - (bearing + PI));
-                    for (k, arrival) in arrivals.found.iter().take(retained).enumerate() {
+                    for (k, arrival) in arrivals.found.iter().take(keep).enumerate() {
                         // The AoA points towards the source, so the wave travels the other way.
                         put(4 + 2 * k, heading - (arrival.aoa_rad + rx.heading + PI));
                     }
                 }
             }
         }
-        Self { spatial, query, retained }
+        Self { spatial, query, keep }
     }
 
     /// The dense (12 + 6K) x D x H x W block: the spatial field repeated for every heading, then the query.
@@ -99,8 +100,7 @@ impl Features {
     pub fn dense(&self, support: &Support) -> Vec<f32> {
         let size = support.size();
         let plane = size.rows * size.columns;
-        let mut block =
-            Vec::with_capacity((spatial_channels(self.retained) * size.headings * plane) + self.query.len());
+        let mut block = Vec::with_capacity((spatial_channels(self.keep) * size.headings * plane) + self.query.len());
         for channel in self.spatial.chunks_exact(plane) {
             for _ in 0..size.headings {
                 block.extend_from_slice(channel);
@@ -114,8 +114,8 @@ impl Features {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Arrival;
     use crate::testing::small_support;
+    use magnetar_signal::Arrival;
     use std::f64::consts::FRAC_PI_2;
 
     fn features() -> (Support, Features) {
@@ -124,8 +124,8 @@ mod tests {
             Layout { room: magnetar_scene::Room::from_bounds([0.0, 4.0, 0.0, 3.0, 0.0, 3.0]).unwrap(), boxes: vec![] };
         // The RX looks along +y from (0.5, 0.5): the candidate (0.5, 2.5) is on boresight, 2 m away.
         let rx = Pose::new(0.5, 0.5, 1.0, FRAC_PI_2);
-        let found = vec![Arrival { phase_rad: 0.0, aoa_rad: 0.0, raw_snr_db: 1.11, snr_db: 20.0 }];
-        let f = Features::new(&support, &layout, &rx, &Arrivals { retained: 2, found });
+        let found = vec![Arrival { raw_snr_db: 1.11, snr_db: 20.0, ..Arrival::default() }];
+        let f = Features::new(&support, &layout, &rx, &Arrivals { keep: 2, found });
         (support, f)
     }
 

@@ -3,7 +3,6 @@
 //! From one observation (K ranked AoA-SNR pairs), the layout and the RX pose to a joint distribution over the TX's
 //! planar position and heading.
 
-mod arrivals;
 mod backend;
 mod error;
 mod features;
@@ -21,7 +20,6 @@ mod testing;
 mod twin;
 mod volume;
 
-pub use arrivals::{Arrival, Arrivals};
 pub use backend::{CpuScoring, ScoreRow, ScoringBackend};
 pub use error::PosteriorError;
 pub use features::{DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, query_channels, spatial_channels};

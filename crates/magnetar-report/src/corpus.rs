@@ -1,30 +1,11 @@
 //! Rows of a dataset as pictures need them: settings from the recipe, a scene and an observation from a row.
 
 use magnetar_dataset::{Recipe, Record};
-use magnetar_posterior::Arrival;
 use magnetar_scene::{AntennaPattern, Layer, MaterialLibrary, Scene, SceneBox};
 use magnetar_signal::Observation;
-use magnetar_signal::sre::Component;
 
 use crate::error::ReportError;
 use crate::simulator::LinkSettings;
-
-/// An arrival as pictures show it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
-    /// Delay, timing offset included, seconds.
-    pub delay_s: f64,
-    /// What scorers see of it.
-    pub arrival: Arrival,
-}
-
-impl From<&Component> for Found {
-    fn from(c: &Component) -> Self {
-        let arrival =
-            Arrival { phase_rad: c.phase_rad, aoa_rad: c.aoa_rad, raw_snr_db: c.raw_snr_db, snr_db: c.snr_db };
-        Self { delay_s: c.delay_s, arrival }
-    }
-}
 
 /// The settings a recipe's rows were made with.
 ///
@@ -70,16 +51,6 @@ pub fn row_scene(record: &Record, recipe: &Recipe) -> Scene {
         })
         .collect();
     scene
-}
-
-/// The valid arrivals of a row, strongest first.
-#[must_use]
-pub fn row_arrivals(record: &Record) -> Vec<Found> {
-    let found = |a: &magnetar_dataset::Arrival| Found {
-        delay_s: a.delay_s,
-        arrival: Arrival { phase_rad: a.phase_rad, aoa_rad: a.aoa, raw_snr_db: a.raw_snr_db, snr_db: a.snr_db },
-    };
-    record.arrivals.iter().filter(|a| a.valid).map(found).collect()
 }
 
 /// The stored observation of a row, if there is one.

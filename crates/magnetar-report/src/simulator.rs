@@ -1,10 +1,10 @@
 //! One link from scene to arrivals, as a page shows it: paths, observation, SRE estimates.
 
 use magnetar_scene::{AntennaPattern, MaterialLibrary, Pose, Scene};
-use magnetar_signal::sre::{Component, Sre, SreOptions, Workspace};
+use magnetar_signal::sre::{Sre, SreOptions, Workspace};
 use magnetar_signal::{
-    Band, ELEMENTS, ElementPath, LinkConfig, Observation, RfChainConfig, RfChainDraw, RxArray, Synthesizer, add_noise,
-    link_between,
+    Arrival, Band, ELEMENTS, ElementPath, LinkConfig, Observation, RfChainConfig, RfChainDraw, RxArray, Synthesizer,
+    add_noise, link_between,
 };
 use magnetar_trace::{Path, Tracer};
 use num_complex::Complex32;
@@ -70,8 +70,8 @@ pub struct SimulatedLink {
     pub observation: Observation,
     /// What the RF chain did.
     pub rf_chain: RfChainDraw,
-    /// All SRE components, the strongest first.
-    pub components: Vec<Component>,
+    /// All arrivals that SRE found, the strongest first.
+    pub arrivals: Vec<Arrival>,
 }
 
 /// Runs links with one set of settings, keeping its buffers.
@@ -122,8 +122,8 @@ impl Simulator {
         self.synthesizer.clean(&elements, scale, &mut observation);
         self.synthesizer.perturb(&rf_chain, &mut observation);
         add_noise(&mut observation, &mut rng);
-        let components = self.estimate(&observation)?;
-        Ok(SimulatedLink { paths, observation, rf_chain, components })
+        let arrivals = self.estimate(&observation)?;
+        Ok(SimulatedLink { paths, observation, rf_chain, arrivals })
     }
 
     /// Traces a link: its paths with antennas and link scale applied.
@@ -140,14 +140,15 @@ impl Simulator {
         Ok(self.trace(scene, tx, rx, tx_power_offset_db)?.0)
     }
 
-    /// All SRE components of an observation, the strongest first.
+    /// All arrivals that SRE finds in an observation, the strongest first.
     ///
     /// # Errors
     /// If the observation has a bin that is not finite or another number of bins than the band.
-    pub fn estimate(&mut self, observation: &Observation) -> Result<Vec<Component>, ReportError> {
+    pub fn estimate(&mut self, observation: &Observation) -> Result<Vec<Arrival>, ReportError> {
         let bin = |k: usize| -> [Complex32; ELEMENTS] { [observation.get(k, 0), observation.get(k, 1)] };
         let block: Vec<[Complex32; ELEMENTS]> = (0..observation.bins()).map(bin).collect();
-        Ok(self.sre.estimate(&block, &mut self.workspace)?.components().to_vec())
+        let estimate = self.sre.estimate(&block, &mut self.workspace)?;
+        Ok(estimate.components().iter().map(|component| component.arrival).collect())
     }
 
     fn trace(

@@ -4,13 +4,13 @@ use std::sync::{Mutex, PoisonError};
 
 use magnetar_dataset::Recipe;
 use magnetar_posterior::{
-    Arrivals, Layout, RoomSlabs, Support, SupportSize, TwinFile, TwinModel, TwinParameters, TwinScorer, Volume,
+    Layout, RoomSlabs, Support, SupportSize, TwinFile, TwinModel, TwinParameters, TwinScorer, Volume,
 };
 use magnetar_scene::{Face, Pose, ResolvedScene, Scene, Slab};
 use magnetar_signal::sre::Sre;
+use magnetar_signal::{Arrival, Arrivals};
 use magnetar_study::{known_split, twin_model};
 
-use crate::corpus::Found;
 use crate::error::ReportError;
 use crate::simulator::LinkSettings;
 
@@ -81,7 +81,7 @@ impl Twin {
         scene: &Scene,
         tx_height_m: f64,
         rx: &Pose,
-        found: &[Found],
+        found: &[Arrival],
         settings: &LinkSettings,
     ) -> Result<(Support, Volume), ReportError> {
         let scorer = match &self.recipe {
@@ -93,8 +93,8 @@ impl Twin {
         };
         let layout = Layout { room: scene.room, boxes: scene.boxes.iter().map(|b| b.shape).collect() };
         let support = Support::centred(&scene.room, SupportSize::EVALUATION)?;
-        let retained = settings.sre.keep;
-        let arrivals = Arrivals { retained, found: found.iter().take(retained).map(|f| f.arrival).collect() };
+        let keep = settings.sre.keep;
+        let arrivals = Arrivals { keep, found: found.iter().take(keep).copied().collect() };
         let volume = scorer.score(&layout, rx, &arrivals, &support)?;
         Ok((support, volume))
     }

@@ -6,6 +6,7 @@
 //! `RfChainConfig::draw`, and `add_noise` adds unit-variance noise.
 
 mod array;
+mod arrival;
 mod backend;
 mod band;
 mod config_error;
@@ -24,6 +25,7 @@ mod synthesizer;
 mod vector_math;
 
 pub use array::{ELEMENTS, RxArray};
+pub use arrival::{Arrival, Arrivals};
 pub use backend::{BackendError, CpuSynthesis, SignalRow, SynthesisBackend};
 pub use band::Band;
 pub use config_error::ConfigError;

@@ -1,8 +1,9 @@
 //! A dataset row split into what the receiver knows and what is true.
 
 use magnetar_dataset::Record;
-use magnetar_posterior::{Arrival, Arrivals, Layout, ScoreRow, Stratum, Support};
+use magnetar_posterior::{Layout, ScoreRow, Stratum, Support};
 use magnetar_scene::Pose;
+use magnetar_signal::Arrivals;
 
 /// What the receiver knows of one observation. Scorers see nothing else of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,16 +20,10 @@ impl ReceiverView {
     /// The receiver's part of a row.
     #[must_use]
     pub fn of(record: &Record) -> Self {
-        let found = record
-            .arrivals
-            .iter()
-            .filter(|a| a.valid)
-            .map(|a| Arrival { phase_rad: a.phase_rad, aoa_rad: a.aoa, raw_snr_db: a.raw_snr_db, snr_db: a.snr_db })
-            .collect();
         Self {
             layout: Layout { room: record.room, boxes: record.board.iter().map(|b| b.shape).collect() },
             rx: record.rx,
-            arrivals: Arrivals { retained: record.arrivals.len(), found },
+            arrivals: record.arrivals.clone(),
         }
     }
 

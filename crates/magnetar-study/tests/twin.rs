@@ -51,7 +51,7 @@ fn the_truth_does_not_reach_the_posterior() {
     forged.materials.floor = "water".into();
     forged.rf_chain.timing_offset_s = 1.0;
     forged.csi = None;
-    for arrival in &mut forged.arrivals {
+    for arrival in &mut forged.arrivals.found {
         arrival.delay_s += 1e-6;
     }
     (forged.index, forged.set, forged.view) = (99, 99, 9);

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use arrow::error::ArrowError;
+use magnetar_signal::Arrival;
 
 use super::arrays::{fixed_lists, floats, push_all, with_room};
 use super::describe::{field, fixed_list};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
-use crate::record::{Arrival, Record};
+use crate::record::Record;
 use crate::schema::Shape;
 
 const NUMBERS: [&str; 5] = ["aoa", "snr_db", "raw_snr_db", "delay_s", "phase_rad"];
@@ -63,12 +64,10 @@ impl ColumnGroup for ArrivalColumns {
 impl GroupWriter for Writer {
     fn push(&mut self, record: &Record) {
         for rank in 0..self.keep {
-            let arrival = record.arrivals.get(rank).copied().unwrap_or_default();
-            push_all(
-                &mut self.numbers,
-                [arrival.aoa, arrival.snr_db, arrival.raw_snr_db, arrival.delay_s, arrival.phase_rad],
-            );
-            self.valid.push(arrival.valid);
+            let found = record.arrivals.found.get(rank);
+            let numbers = found.map(|a| [a.aoa_rad, a.snr_db, a.raw_snr_db, a.delay_s, a.phase_rad]);
+            push_all(&mut self.numbers, numbers.unwrap_or_default());
+            self.valid.push(found.is_some());
         }
     }
 
@@ -81,12 +80,22 @@ impl GroupWriter for Writer {
 
 impl GroupReader for Reader<'_> {
     fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
-        let arrival = |i: usize| {
-            let [aoa, snr_db, raw_snr_db, delay_s, phase_rad] = self.numbers.map(|column| column[i]);
-            Arrival { aoa, snr_db, raw_snr_db, delay_s, phase_rad, valid: self.valid.value(i) }
-        };
-        record.arrivals.clear();
-        record.arrivals.extend((row * self.keep..(row + 1) * self.keep).map(arrival));
+        let arrivals = &mut record.arrivals;
+        arrivals.keep = self.keep;
+        arrivals.found.clear();
+        for rank in 0..self.keep {
+            let i = row * self.keep + rank;
+            let numbers = self.numbers.map(|column| column[i]);
+            if self.valid.value(i) {
+                if arrivals.found.len() < rank {
+                    return Err(ValueError::new("valid", "an arrival follows a rank that has none"));
+                }
+                let [aoa_rad, snr_db, raw_snr_db, delay_s, phase_rad] = numbers;
+                arrivals.found.push(Arrival { delay_s, phase_rad, aoa_rad, raw_snr_db, snr_db });
+            } else if numbers != [0.0; NUMBERS.len()] {
+                return Err(ValueError::new("valid", "a missing arrival is not zero"));
+            }
+        }
         Ok(())
     }
 }

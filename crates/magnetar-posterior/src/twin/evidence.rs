@@ -1,6 +1,7 @@
 //! The likelihood summed over the area and the headings of every candidate, on the CPU.
 
 use magnetar_scene::Pose;
+use magnetar_signal::Arrivals;
 use nalgebra::Point3;
 use rayon::prelude::*;
 
@@ -9,7 +10,7 @@ use super::geometry::{Class, DB_PER_OCTAVE, MAX_PATHS, Paths, World};
 use super::lanes::{LANES, log2};
 use super::likelihood::{Matches, Observed, Widths, likelihood, stray_likelihood};
 use super::tables::HeadingTable;
-use crate::{Arrivals, Layout, Support};
+use crate::{Layout, Support};
 
 impl TwinScorer {
     /// Hat-weighted integral of the likelihood for every candidate.

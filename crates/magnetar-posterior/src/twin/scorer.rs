@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use magnetar_scene::Pose;
+use magnetar_signal::Arrivals;
 
 use super::likelihood::{Observed, USED, Widths};
 use super::tables::{GainTable, HeadingTable, ReflectionTable};
 use super::{Ablation, TwinModel, TwinParameters};
-use crate::{Arrivals, Layout, PosteriorError, Support, Volume};
+use crate::{Layout, PosteriorError, Support, Volume};
 
 /// How finely a cell is integrated: points along each of its axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +186,7 @@ impl TwinScorer {
             seen.snr_db[k] = arrival.raw_snr_db.clamp(-MAX_SNR_DB, MAX_SNR_DB) as f32;
             seen.phase_variance[k] = widths.phase_variance + widths.noise_scale2 * thermal as f32;
         }
-        if used.len() == arrivals.retained.min(most)
+        if used.len() == arrivals.keep.min(most)
             && let Some(last) = used.last()
         {
             seen.cut_db = last.raw_snr_db.clamp(-MAX_SNR_DB, MAX_SNR_DB) as f32;

@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 use std::sync::OnceLock;
 
 use magnetar_scene::{BoxShape, Pose, Slab};
+use magnetar_signal::{Arrival, Arrivals};
 use magnetar_trace::{Surface, Tracer};
 use nalgebra::{Point3, Vector3};
 use proptest::prelude::*;
@@ -11,8 +12,8 @@ use proptest::prelude::*;
 use super::geometry::{Class, MAX_PATHS, Paths, World};
 use super::tables::{GainTable, HeadingTable, ReflectionTable};
 use super::*;
+use crate::Layout;
 use crate::testing::{paper_model, room, support};
-use crate::{Arrival, Arrivals, Layout};
 
 fn scorer() -> &'static TwinScorer {
     static SCORER: OnceLock<TwinScorer> = OnceLock::new();
@@ -84,7 +85,8 @@ fn any_arrivals_give_a_distribution() {
     let s = support();
     let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
     let on_candidate = Pose::new(s.xs()[7], s.ys()[9], 1.08, 1.0);
-    let arrival = |phase: f64, snr: f64| Arrival { phase_rad: phase, aoa_rad: 0.0, raw_snr_db: snr, snr_db: snr };
+    let arrival =
+        |phase: f64, snr: f64| Arrival { phase_rad: phase, raw_snr_db: snr, snr_db: snr, ..Arrival::default() };
     let cases = [
         vec![],
         vec![arrival(0.3, 12.0)],
@@ -94,7 +96,7 @@ fn any_arrivals_give_a_distribution() {
         vec![arrival(0.3, 12.0), arrival(0.2, 9.0), arrival(0.1, 3.0)],
     ];
     for found in cases {
-        let arrivals = Arrivals { retained: 2, found };
+        let arrivals = Arrivals { keep: 2, found };
         for rx in [on_candidate, Pose::new(-1.402, -6.05, 1.08, -3.0)] {
             let volume = scorer().score(&layout, &rx, &arrivals, &s).unwrap();
             check(&volume, &s.mask(&rx));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use magnetar_dataset::{Recipe, Record};
 
-use crate::corpus::{row_arrivals, row_observation, row_scene};
+use crate::corpus::{row_observation, row_scene};
 use crate::error::ReportError;
 use crate::palette::Theme;
 use crate::plan::PathColour;
@@ -27,8 +27,7 @@ pub(super) fn example(
     let scene = row_scene(record, recipe);
     let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
     let observation = row_observation(record);
-    let found = row_arrivals(record);
-    let shown = Shown::row(record, &scene, &paths, observation.as_ref(), &found);
+    let shown = Shown::row(record, &scene, &paths, observation.as_ref());
     let m = &record.materials;
     let mut out = format!(
         "<div class=\"row\"><h3>Row {} of {}: {}, {}</h3><p class=\"caption\">walls {}, ceiling {}, floor {}; TX-power offset {} dB; {} paths, {} arrivals found. Simulated.</p><div class=\"charts\">",
@@ -41,7 +40,7 @@ pub(super) fn example(
         escape(&m.floor),
         number(record.tx_power_offset_db, 2),
         paths.len(),
-        found.len()
+        record.arrivals.found.len()
     );
     let (plan, _) = plan_svg(&shown, PathColour::Surface);
     let _ = write!(out, "<div>{plan}</div>");

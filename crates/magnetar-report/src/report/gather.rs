@@ -110,12 +110,12 @@ impl SplitPicture {
         condition.los += u64::from(record.los);
         condition.range_m.add((record.tx.position - record.rx.position).norm());
         condition.paths.add(record.paths.len() as f64);
-        let valid = || record.arrivals.iter().filter(|a| a.valid);
-        condition.found.add(valid().count() as f64);
-        if let Some(strongest) = valid().next() {
+        let found = &record.arrivals.found;
+        condition.found.add(found.len() as f64);
+        if let Some(strongest) = found.first() {
             condition.raw_snr_db.add(strongest.raw_snr_db);
         }
-        for arrival in valid() {
+        for arrival in found {
             if let Some(path) = matching_path(recipe, record, arrival) {
                 condition.aoa_error_deg.add(aoa_error(recipe, arrival, path).to_degrees());
             }

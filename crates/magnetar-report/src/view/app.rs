@@ -11,7 +11,7 @@ use super::page::{Mode, page};
 use super::picture::{Shown, picture};
 use super::protocol::{LinkResult, LinkState, RowRequest};
 use super::rows::Rows;
-use crate::corpus::{Found, row_arrivals, row_observation, row_scene};
+use crate::corpus::{row_observation, row_scene};
 use crate::error::ReportError;
 use crate::simulator::Simulator;
 use crate::twin::Twin;
@@ -134,7 +134,6 @@ impl App {
         let link = simulator.run(&scene, &tx, &rx, state.tx_power_offset_db, u64::from(state.seed))?;
         let settings = simulator.settings().clone();
         drop(simulator);
-        let found: Vec<Found> = link.components.iter().map(Found::from).collect();
         let shown = Shown {
             scene: &scene,
             tx: &tx,
@@ -142,7 +141,7 @@ impl App {
             paths: &link.paths,
             observation: Some(&link.observation),
             timing_offset_s: link.rf_chain.timing_offset_s,
-            found: &found,
+            found: &link.arrivals,
         };
         let mut result = picture(&shown, state, &settings, &self.twin)?;
         result.caption = format!(
@@ -166,8 +165,7 @@ impl App {
         let settings = simulator.settings().clone();
         drop(simulator);
         let observation = row_observation(&record);
-        let found = row_arrivals(&record);
-        let shown = Shown::row(&record, &scene, &paths, observation.as_ref(), &found);
+        let shown = Shown::row(&record, &scene, &paths, observation.as_ref());
         let mut result = picture(&shown, &state, &settings, &self.twin)?;
         result.caption = format!(
             "Simulated: row {} of {}, {}, TX-power offset {} dB.",

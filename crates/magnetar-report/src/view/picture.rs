@@ -2,10 +2,9 @@
 
 use magnetar_dataset::Record;
 use magnetar_scene::{BoxShape, Pose, Scene};
-use magnetar_signal::Observation;
+use magnetar_signal::{Arrival, Observation};
 
 use super::protocol::{ArrivalState, ColourState, LinkResult, LinkState, PathState, PlanFrame};
-use crate::corpus::Found;
 use crate::delay_profile::DelayProfile;
 use crate::error::ReportError;
 use crate::figure::{PosteriorPicture, draw_marginal, plan_height};
@@ -37,7 +36,7 @@ pub(crate) struct Shown<'a> {
     /// What the receiver's clock adds to every delay, seconds.
     pub timing_offset_s: f64,
     /// The arrivals, strongest first.
-    pub found: &'a [Found],
+    pub found: &'a [Arrival],
 }
 
 impl<'a> Shown<'a> {
@@ -47,9 +46,9 @@ impl<'a> Shown<'a> {
         scene: &'a Scene,
         paths: &'a [LinkPath],
         observation: Option<&'a Observation>,
-        found: &'a [Found],
     ) -> Self {
         let timing_offset_s = record.rf_chain.timing_offset_s;
+        let found = &record.arrivals.found;
         Self { scene, tx: &record.tx, rx: &record.rx, paths, observation, timing_offset_s, found }
     }
 }
@@ -74,11 +73,11 @@ pub(super) fn picture(
     result.arrivals = link
         .found
         .iter()
-        .map(|f| ArrivalState {
-            delay_ns: f.delay_s * 1e9,
-            aoa_deg: f.arrival.aoa_rad.to_degrees(),
-            raw_snr_db: f.arrival.raw_snr_db,
-            snr_db: f.arrival.snr_db,
+        .map(|arrival| ArrivalState {
+            delay_ns: arrival.delay_s * 1e9,
+            aoa_deg: arrival.aoa_rad.to_degrees(),
+            raw_snr_db: arrival.raw_snr_db,
+            snr_db: arrival.snr_db,
         })
         .collect();
     result.retained = settings.sre.keep;
@@ -108,7 +107,7 @@ pub(crate) fn delay_svg(link: &Shown<'_>, observation: &Observation, settings: &
         .map(|p| ProfileMark { delay_s: p.path.delay() + link.timing_offset_s, raw_snr_db: p.raw_snr_db })
         .collect();
     let found: Vec<ProfileMark> =
-        link.found.iter().map(|f| ProfileMark { delay_s: f.delay_s, raw_snr_db: f.arrival.raw_snr_db }).collect();
+        link.found.iter().map(|f| ProfileMark { delay_s: f.delay_s, raw_snr_db: f.raw_snr_db }).collect();
     delay_chart(&profile, observation.bins(), &truth, &found, Theme::Page)
 }
 

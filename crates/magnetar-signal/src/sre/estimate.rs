@@ -5,27 +5,20 @@ use std::f64::consts::TAU;
 use num_complex::Complex;
 
 use super::options::{AoaMode, SreOptions};
-use crate::{Band, RxArray};
+use crate::{Arrival, Arrivals, Band, RxArray};
 
-/// One component: an arrival as the two elements hear it.
+/// One fitted component: an arrival, and how the two elements hear it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Component {
-    /// Mean delay over the elements, seconds, in `[0, 1 / spacing)`: delays are known modulo the band's period.
-    pub delay_s: f64,
+    /// The arrival. Its delay is in `[0, 1 / spacing)`, as delays are known modulo the band's period; the calibration
+    /// offset has been taken off its phase.
+    pub arrival: Arrival,
     /// Delay at element 1 minus delay at element 0, seconds.
     pub delay_difference_s: f64,
     /// Complex gain of each element at the carrier.
     pub gain: [Complex<f64>; 2],
-    /// Inter-element phase (element 1 minus element 0) at the carrier, less the calibration offset, in `[-pi, pi)`.
-    pub phase_rad: f64,
-    /// Angle of arrival, radians, 0 is boresight, positive towards element 1.
-    pub aoa_rad: f64,
-    /// Probability that `aoa_rad` is the right one among the aliases of the phase, by the delay difference.
+    /// Probability that the arrival's AoA is the right one among the aliases of its phase, by the delay difference.
     pub alias_confidence: f64,
-    /// Power per bin over the noise variance, mean over the elements, dB.
-    pub raw_snr_db: f64,
-    /// `raw_snr_db` plus the processing gain, dB.
-    pub snr_db: f64,
 }
 
 /// All components of one observation, the strongest (by raw SNR) first.
@@ -43,11 +36,17 @@ impl Estimate {
         &self.components
     }
 
-    /// The retained arrivals: at most `keep` components, strongest first. Fewer than `keep` means that the remaining
-    /// ranks are not valid.
+    /// The components kept as arrivals: the `keep` strongest, or all where fewer were found.
     #[must_use]
-    pub fn arrivals(&self) -> &[Component] {
+    pub fn kept(&self) -> &[Component] {
         &self.components[..self.components.len().min(self.keep)]
+    }
+
+    /// Writes the kept arrivals, using the memory of `arrivals` again.
+    pub fn write_arrivals(&self, arrivals: &mut Arrivals) {
+        arrivals.keep = self.keep;
+        arrivals.found.clear();
+        arrivals.found.extend(self.kept().iter().map(|component| component.arrival));
     }
 
     /// Noise variance per bin and channel: the known one, or the one estimated from the inactive bins.
@@ -111,14 +110,16 @@ impl Reporter {
         let sigma_s = (variance[0] + variance[1]).sqrt() * self.step_s;
         let (aoa_rad, alias_confidence) = self.aoa(phase_rad, difference_s, sigma_s);
         Component {
-            delay_s: mean * self.step_s,
+            arrival: Arrival {
+                delay_s: mean * self.step_s,
+                phase_rad,
+                aoa_rad,
+                raw_snr_db,
+                snr_db: raw_snr_db + self.processing_gain_db,
+            },
             delay_difference_s: difference_s,
             gain: gain.map(|g| g * sigma),
-            phase_rad,
-            aoa_rad,
             alias_confidence,
-            raw_snr_db,
-            snr_db: raw_snr_db + self.processing_gain_db,
         }
     }
 

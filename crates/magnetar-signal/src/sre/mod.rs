@@ -304,6 +304,7 @@ impl Sre {
             estimate.components.push(self.reporter.component(&fit.atom(i), variance, sigma));
         }
         estimate.components.sort_unstable_by(|a, b| {
+            let (a, b) = (&a.arrival, &b.arrival);
             b.raw_snr_db.total_cmp(&a.raw_snr_db).then_with(|| a.delay_s.total_cmp(&b.delay_s))
         });
     }

@@ -69,7 +69,7 @@ impl Measures {
     ) -> Result<(), StudyError> {
         self.los.push(f64::from(u8::from(record.los)));
         let mut found = 0.0;
-        for arrival in record.arrivals.iter().filter(|arrival| arrival.valid) {
+        for arrival in &record.arrivals.found {
             found += 1.0;
             let path = matching_path(recipe, record, arrival);
             self.matched.push(f64::from(u8::from(path.is_some())));

@@ -338,7 +338,7 @@ fn a_resolved_alias_counts_as_right() {
     let recipe = std::sync::Arc::new(Recipe::load("paper", &sets).unwrap());
     let (mut right, mut all) = (0, 0);
     for record in rows(&recipe, 300) {
-        for arrival in record.arrivals.iter().filter(|arrival| arrival.valid) {
+        for arrival in &record.arrivals.found {
             if let Some(path) = stats::matching_path(&recipe, &record, arrival) {
                 all += 1;
                 right += usize::from(stats::aoa_error(&recipe, arrival, path).abs().to_degrees() < 5.0);

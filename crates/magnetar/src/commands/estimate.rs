@@ -252,7 +252,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                     Ok::<_, magnetar_signal::sre::SreError>(if args.all {
                         estimate.components().to_vec()
                     } else {
-                        estimate.arrivals().to_vec()
+                        estimate.kept().to_vec()
                     })
                 },
             )

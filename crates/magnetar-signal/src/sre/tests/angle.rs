@@ -19,9 +19,9 @@ fn the_angle_follows_from_the_phase() {
         let path = TruePath::new(1.7e-7, aoa, 20.0, 0.4);
         let estimate = estimator.estimate(&rounded(&clean(&[path])), &mut workspace).unwrap();
         let found = &estimate.components()[0];
-        assert!((found.aoa_rad - aoa).abs() < 1e-5 && (found.phase_rad - path.phase()).abs() < 1e-5);
+        assert!((found.arrival.aoa_rad - aoa).abs() < 1e-5 && (found.arrival.phase_rad - path.phase()).abs() < 1e-5);
         assert!((found.delay_difference_s + path.phase() / (TAU * CARRIER)).abs() < 1e-14);
-        assert!((found.snr_db - found.raw_snr_db - 18.89).abs() < 1e-12);
+        assert!((found.arrival.snr_db - found.arrival.raw_snr_db - 18.89).abs() < 1e-12);
         // The gain is that of the path at the carrier, in phase as well.
         for m in 0..2 {
             let turn = [-0.5, 0.5][m] * path.phase();
@@ -40,7 +40,7 @@ fn a_calibration_offset_is_taken_out() {
     let estimator = sre(SreOptions { phase_offset_deg: 25.0, ..SreOptions::default() });
     let mut workspace = estimator.workspace();
     let found = estimator.estimate(&block, &mut workspace).unwrap().components()[0];
-    assert!((found.aoa_rad - 0.3).abs() < 1e-5);
+    assert!((found.arrival.aoa_rad - 0.3).abs() < 1e-5);
 }
 
 /// Narrowband keeps the aliases; wideband undoes them in at least 99 % at 30 dB per bin and up to 80 degrees.
@@ -57,9 +57,9 @@ fn wideband_chooses_the_alias() {
             let path = TruePath::new(any_delay(&mut rng), aoa, snr_db, rng.random_range(-PI..PI));
             let block = noisy(&clean(&[path]), &mut rng);
             let found = wideband.estimate(&block, &mut workspace).unwrap().components()[0];
-            right += usize::from((found.aoa_rad - aoa).abs() < 0.1 && found.alias_confidence > 0.99);
+            right += usize::from((found.arrival.aoa_rad - aoa).abs() < 0.1 && found.alias_confidence > 0.99);
             let principal = narrowband.estimate(&block, &mut workspace).unwrap().components()[0];
-            assert!(principal.aoa_rad.abs() <= PRINCIPAL + 1e-3);
+            assert!(principal.arrival.aoa_rad.abs() <= PRINCIPAL + 1e-3);
         }
         println!("{right} of {DRAWS} at {snr_db} dB");
         assert!(right * 100 >= DRAWS * 99, "{right} of {DRAWS}");
@@ -84,10 +84,10 @@ fn wideband_does_not_guess() {
         let path = TruePath::new(any_delay(&mut rng), aoa, snr_db, rng.random_range(-PI..PI));
         let block = noisy(&clean(&[path]), &mut rng);
         let found = estimator.estimate(&block, &mut workspace).unwrap().components()[0];
-        let right = (found.aoa_rad.sin() - aoa.sin()).abs() < 0.5;
+        let right = (found.arrival.aoa_rad.sin() - aoa.sin()).abs() < 0.5;
         let third = &mut thirds[((found.alias_confidence * 3.0) as usize).min(2)];
         *third = (third.0 + 1.0, third.1 + found.alias_confidence, third.2 + f64::from(u8::from(right)));
-        if found.aoa_rad.abs() > PRINCIPAL + 0.02 {
+        if found.arrival.aoa_rad.abs() > PRINCIPAL + 0.02 {
             off += 1;
             wrong += usize::from(!right);
         } else {

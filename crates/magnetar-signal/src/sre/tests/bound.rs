@@ -64,10 +64,10 @@ fn errors_reach_the_bound() {
                 let block = noisy(&clean(&[path]), &mut rng);
                 let estimate = estimator.estimate(&block, &mut workspace).unwrap();
                 let found = &estimate.components()[0];
-                delay += delay_error(found.delay_s, path.delay).powi(2);
-                let error = found.phase_rad - path.phase();
+                delay += delay_error(found.arrival.delay_s, path.delay).powi(2);
+                let error = found.arrival.phase_rad - path.phase();
                 phase += (error - TAU * (error / TAU).round()).powi(2);
-                bias += found.raw_snr_db - truth_db;
+                bias += found.arrival.raw_snr_db - truth_db;
             }
             let n = DRAWS as f64;
             let ratios = ((delay / n).sqrt() / delay_bound, (phase / n).sqrt() / phase_bound);

@@ -16,7 +16,7 @@ fn silence_is_empty() {
         let estimator = sre(SreOptions { method, ..SreOptions::default() });
         let mut workspace = estimator.workspace();
         let estimate = estimator.estimate(&[[ZERO; 2]; BINS], &mut workspace).unwrap();
-        assert!(estimate.components().is_empty() && estimate.arrivals().is_empty());
+        assert!(estimate.components().is_empty() && estimate.kept().is_empty());
     }
 }
 
@@ -102,8 +102,8 @@ proptest! {
         }
         let estimate = estimator.estimate(&block, &mut workspace).unwrap();
         for c in estimate.components() {
-            prop_assert!(c.delay_s.is_finite() && c.raw_snr_db.is_finite() && c.aoa_rad.is_finite());
-            prop_assert!((0.0..64.0 / 491.52e6).contains(&c.delay_s));
+            prop_assert!(c.arrival.delay_s.is_finite() && c.arrival.raw_snr_db.is_finite() && c.arrival.aoa_rad.is_finite());
+            prop_assert!((0.0..64.0 / 491.52e6).contains(&c.arrival.delay_s));
         }
     }
 }

@@ -33,10 +33,10 @@ fn paths_are_found_between_inactive_bins() {
         let estimate = estimator.estimate(&block, &mut workspace).unwrap();
         assert!((estimate.noise_variance() / f64::from(NOISE * NOISE) - 1.0).abs() < 0.4);
         for path in &paths {
-            let near = |c: &&crate::sre::Component| delay_error(c.delay_s, path.delay).abs() < 0.1 * CELL;
+            let near = |c: &&crate::sre::Component| delay_error(c.arrival.delay_s, path.delay).abs() < 0.1 * CELL;
             let found = estimate.components().iter().find(near).expect("a strong path is found");
             let snr_db = 20.0 * path.amplitude[0].norm().log10();
-            assert!((found.raw_snr_db - snr_db).abs() < 2.5, "{} for {snr_db}", found.raw_snr_db);
+            assert!((found.arrival.raw_snr_db - snr_db).abs() < 2.5, "{} for {snr_db}", found.arrival.raw_snr_db);
         }
         spare += usize::from(estimate.components().len() > 2);
     }

@@ -26,8 +26,10 @@ fn a_clean_path_has_no_ghost() {
         let estimate = estimator.estimate(&rounded(&clean(&[path])), &mut workspace).unwrap();
         assert_eq!(estimate.components().len(), 1, "{path:?}: {:?}", estimate.components());
         let found = &estimate.components()[0];
-        assert!(delay_error(found.delay_s, delay).abs() < 1e-3 * CELL);
-        assert!((found.raw_snr_db - snr_db).abs() < 1e-2 && (0.0..1.0 / SPACING).contains(&found.delay_s));
+        assert!(delay_error(found.arrival.delay_s, delay).abs() < 1e-3 * CELL);
+        assert!(
+            (found.arrival.raw_snr_db - snr_db).abs() < 1e-2 && (0.0..1.0 / SPACING).contains(&found.arrival.delay_s)
+        );
     }
 }
 
@@ -40,7 +42,7 @@ fn found(draws: usize, seed: u64, method: Method, make: impl Fn(&mut ChaCha8Rng)
         let paths = make(&mut rng);
         let block = noisy(&clean(&paths), &mut rng);
         let components = estimator.estimate(&block, &mut workspace).unwrap().components();
-        let mut free: Vec<f64> = components.iter().map(|c| c.delay_s).collect();
+        let mut free: Vec<f64> = components.iter().map(|c| c.arrival.delay_s).collect();
         let matched = paths.iter().all(|path| {
             let near = free.iter().position(|&d| delay_error(d, path.delay).abs() < 0.3 * CELL);
             near.map(|i| free.swap_remove(i)).is_some()
@@ -116,13 +118,19 @@ fn crowds_stay_bounded() {
             let components = estimator.estimate(&block, &mut workspace).unwrap().components();
             assert!((1..=6).contains(&components.len()));
             for c in components {
-                let numbers =
-                    [c.delay_s, c.delay_difference_s, c.phase_rad, c.aoa_rad, c.raw_snr_db, c.alias_confidence];
+                let numbers = [
+                    c.arrival.delay_s,
+                    c.delay_difference_s,
+                    c.arrival.phase_rad,
+                    c.arrival.aoa_rad,
+                    c.arrival.raw_snr_db,
+                    c.alias_confidence,
+                ];
                 assert!(numbers.iter().all(|x| x.is_finite()), "{c:?}");
                 assert!(c.delay_difference_s.abs() < 87e-12);
-                assert!(c.raw_snr_db < block_db + 30.0, "{} in a block of {block_db}", c.raw_snr_db);
+                assert!(c.arrival.raw_snr_db < block_db + 30.0, "{} in a block of {block_db}", c.arrival.raw_snr_db);
             }
-            assert!(components.is_sorted_by(|a, b| a.raw_snr_db >= b.raw_snr_db));
+            assert!(components.is_sorted_by(|a, b| a.arrival.raw_snr_db >= b.arrival.raw_snr_db));
         }
     }
 }
