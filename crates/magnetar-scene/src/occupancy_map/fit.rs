@@ -14,6 +14,8 @@ use crate::wrap;
 const COVERAGE: f64 = 0.3;
 /// Fewer borders than this are no room.
 const MIN_BORDERS: usize = 40;
+/// More borders than this are noise: a cluttered room a kilometre wide has a quarter of it.
+const MAX_BORDERS: usize = 4_000_000;
 
 /// A room found in a map. Its frame is the map frame turned by `-yaw` about the map's origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,6 +52,11 @@ struct Border {
 /// If the map has too few borders, or no four walls stand out.
 pub fn fit_room(map: &OccupancyMap) -> Result<RoomFit, MapError> {
     let borders = borders(map);
+    if borders.len() > MAX_BORDERS {
+        return Err(MapError::NoRoom(format!(
+            "free cells meet occupied ones in more than {MAX_BORDERS} places: this is noise. Are the thresholds wrong?"
+        )));
+    }
     if borders.len() < MIN_BORDERS {
         return Err(MapError::NoRoom(format!(
             "only {} places where free cells meet occupied ones; expected at least {MIN_BORDERS}. Is the map empty, or \
@@ -66,7 +73,7 @@ pub fn fit_room(map: &OccupancyMap) -> Result<RoomFit, MapError> {
             break;
         }
     }
-    fit.coverage = [0, 1, 2, 3].map(|side| coverage(&borders, &fit, side, 1.5 * map.resolution, map.resolution));
+    fit.coverage = [0, 1, 2, 3].map(|side| coverage(&facing(&borders, fit.yaw, side), &fit, side, map.resolution));
     Ok(fit)
 }
 
@@ -75,10 +82,14 @@ fn turn([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
     [cos * x - sin * y, sin * x + cos * y]
 }
 
+/// All borders, or the first of more than [`MAX_BORDERS`].
 fn borders(map: &OccupancyMap) -> Vec<Border> {
     let yaw = map.origin[2];
     let mut found = Vec::new();
     for row in 0..map.height as isize {
+        if found.len() > MAX_BORDERS {
+            break;
+        }
         for column in 0..map.width as isize {
             if map.cell(column, row) != Cell::Occupied {
                 continue;
@@ -97,16 +108,19 @@ fn borders(map: &OccupancyMap) -> Vec<Border> {
 
 /// The turn in [-pi/4, pi/4) whose projections on both axes have the largest sum of squared counts.
 fn sharpest_turn(borders: &[Border], resolution: f64) -> f64 {
-    let reach = borders.iter().map(|b| b.at[0].hypot(b.at[1])).fold(0.0, f64::max);
+    // From one of them: the map's origin may be far away, and the turn does not depend on it.
+    let [x0, y0] = borders.first().map_or([0.0; 2], |b| b.at);
+    let places: Vec<[f64; 2]> = borders.iter().map(|b| [b.at[0] - x0, b.at[1] - y0]).collect();
+    let reach = places.iter().map(|p| p[0].hypot(p[1])).fold(0.0, f64::max);
     let bins = (2.0 * reach / resolution).ceil() as usize + 4;
     let mut histogram = vec![0.0f64; bins];
     let mut sharpness = |angle: f64| {
         let mut total = 0.0;
         for axis in 0..2 {
             histogram.fill(0.0);
-            for border in borders {
+            for place in &places {
                 // Linear sharing between two bins keeps the measure smooth in the angle.
-                let place = (turn(border.at, -angle)[axis] + reach) / resolution + 1.0;
+                let place = (turn(*place, -angle)[axis] + reach) / resolution + 1.0;
                 let (bin, part) = (place.floor(), place - place.floor());
                 histogram[bin as usize] += 1.0 - part;
                 histogram[bin as usize + 1] += part;
@@ -184,39 +198,43 @@ fn quantile_bounds(borders: &[Border], yaw: f64) -> [f64; 4] {
 
 /// The outermost line of a side that borders facing outward cover well enough.
 fn outermost_line(borders: &[Border], fit: &RoomFit, side: usize, resolution: f64) -> Option<f64> {
-    let sign = if side % 2 == 1 { 1.0 } else { -1.0 };
-    let mut offsets: Vec<_> = borders
-        .iter()
-        .filter(|b| faces_side(b, fit.yaw, side))
-        .map(|b| sign * on_side(b.at, fit.yaw, side).0)
-        .collect();
-    offsets.sort_by(|a, b| b.total_cmp(a));
-    offsets.dedup_by(|a, b| (*a - *b).abs() < resolution / 4.0);
-    let covered = |offset: f64| {
+    let facing = facing(borders, fit.yaw, side);
+    let mut lines: Vec<f64> = facing.iter().map(|(offset, _)| *offset).collect();
+    // Outermost first.
+    if side % 2 == 1 {
+        lines.reverse();
+    }
+    lines.dedup_by(|a, b| (*a - *b).abs() < resolution / 4.0);
+    let covered = |line: f64| {
         let mut trial = *fit;
-        trial.bounds[side] = sign * offset;
-        coverage(borders, &trial, side, 1.5 * resolution, resolution)
+        trial.bounds[side] = line;
+        coverage(&facing, &trial, side, resolution)
     };
-    let first = offsets.iter().copied().find(|&offset| covered(offset) >= COVERAGE)?;
+    let first = lines.iter().copied().find(|&line| covered(line) >= COVERAGE)?;
     // The first line found touches the wall's band from outside: take the best covered one of the band.
-    let best = offsets
-        .iter()
-        .copied()
-        .filter(|offset| (first - 4.0 * resolution..=first).contains(offset))
-        .max_by(|a, b| covered(*a).total_cmp(&covered(*b)))?;
-    Some(sign * best)
+    let inward = |line: f64| if side % 2 == 1 { first - line } else { line - first };
+    let band = lines.iter().copied().filter(|&line| (0.0..=4.0 * resolution).contains(&inward(line)));
+    band.map(|line| (line, covered(line))).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(line, _)| line)
 }
 
-/// Share of a side's length with a border within `reach` of its line.
-fn coverage(borders: &[Border], fit: &RoomFit, side: usize, reach: f64, resolution: f64) -> f64 {
+/// The borders that face a side: how far along its outward axis and where along the side each lies, by the former.
+fn facing(borders: &[Border], yaw: f64, side: usize) -> Vec<(f64, f64)> {
+    let facing = borders.iter().filter(|b| faces_side(b, yaw, side));
+    let mut facing: Vec<_> = facing.map(|b| on_side(b.at, yaw, side)).collect();
+    facing.sort_by(|a, b| a.0.total_cmp(&b.0));
+    facing
+}
+
+/// Share of a side's length with a border near its line; `facing` are the borders that face it, by offset.
+fn coverage(facing: &[(f64, f64)], fit: &RoomFit, side: usize, resolution: f64) -> f64 {
+    let reach = 1.5 * resolution;
     let (low, high) = if side < 2 { (fit.bounds[2], fit.bounds[3]) } else { (fit.bounds[0], fit.bounds[1]) };
     let slots = ((high - low) / resolution).round().max(1.0) as usize;
     let mut seen = vec![false; slots];
-    for border in borders.iter().filter(|b| faces_side(b, fit.yaw, side)) {
-        let (offset, along) = on_side(border.at, fit.yaw, side);
-        if (offset - fit.bounds[side]).abs() <= reach && (low..high).contains(&along) {
-            seen[(((along - low) / (high - low) * slots as f64) as usize).min(slots - 1)] = true;
-        }
+    let from = facing.partition_point(|(offset, _)| *offset < fit.bounds[side] - reach);
+    let near = facing[from..].iter().take_while(|(offset, _)| *offset <= fit.bounds[side] + reach);
+    for (_, along) in near.filter(|(_, along)| (low..high).contains(along)) {
+        seen[(((along - low) / (high - low) * slots as f64) as usize).min(slots - 1)] = true;
     }
     seen.iter().filter(|s| **s).count() as f64 / slots as f64
 }
@@ -376,6 +394,37 @@ mod tests {
             let drawing = Drawing { yaw: 0.3, clutter: 8, gaps: 2, noise: 0.01, seed, ..clean() };
             assert_recovers(&drawing, 1.5 * RESOLUTION);
         }
+    }
+
+    #[test]
+    fn an_origin_far_away_costs_nothing() {
+        let near = draw(&clean());
+        let origin = [999_992.0, -8.0, 0.0];
+        let far = OccupancyMap::from_cells(near.width, near.height, RESOLUTION, origin, near.cells().to_vec()).unwrap();
+        let (near, far) = (fit_room(&near).unwrap(), fit_room(&far).unwrap());
+        // A hair's turn moves far bounds by metres; the room's size stays.
+        for axis in [0, 2] {
+            let size = |fit: &RoomFit| fit.bounds[axis + 1] - fit.bounds[axis];
+            assert!((size(&near) - size(&far)).abs() < 1e-3, "{near:?} {far:?}");
+        }
+        // The finest cells: bins counted from the map's origin would take 20 GB.
+        let cells = draw(&clean()).cells().to_vec();
+        let fine = OccupancyMap::from_cells(340, 340, 1e-3, [-9e5, 9e5, 1.0], cells).unwrap();
+        assert!(fit_room(&fine).is_ok());
+    }
+
+    #[test]
+    fn noise_is_refused_and_scattered_borders_end_soon() {
+        let side = 3000;
+        let noise = (0..side * side).map(|i| [Cell::Free, Cell::Occupied][(i + i / side) % 2]).collect();
+        let noise = OccupancyMap::from_cells(side, side, 0.05, [0.0; 3], noise).unwrap();
+        assert!(fit_room(&noise).unwrap_err().to_string().contains("noise"));
+        // No line is covered: every one of some ten thousand is looked at.
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let cells =
+            (0..side * side).map(|_| [Cell::Free, Cell::Occupied][usize::from(rng.random_bool(0.01))]).collect();
+        let scattered = OccupancyMap::from_cells(side, side, 0.05, [0.0, 0.0, 0.5], cells).unwrap();
+        assert!(matches!(fit_room(&scattered), Err(MapError::NoRoom(_))));
     }
 
     #[test]

@@ -4,13 +4,17 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use image::{ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use serde::Deserialize;
 
 use super::{Cell, MapError};
 
 /// Maps larger than this on a side are refused: 20,000 cells of 5 cm are a kilometre.
 const MAX_SIDE: u32 = 20_000;
+/// Larger maps are refused: a square of half a kilometre in cells of 5 cm. Bounds memory.
+const MAX_CELLS: u64 = 100_000_000;
+/// Images that take more when unpacked are refused: colours and 16-bit greys take more per cell.
+const MAX_IMAGE_BYTES: u64 = 256 << 20;
 /// No `map_server` description is near this long.
 const MAX_YAML_BYTES: u64 = 64 * 1024;
 
@@ -90,18 +94,18 @@ impl OccupancyMap {
         let mut limits = Limits::default();
         limits.max_image_width = Some(MAX_SIDE);
         limits.max_image_height = Some(MAX_SIDE);
-        limits.max_alloc = Some(1 << 30);
+        limits.max_alloc = Some(MAX_IMAGE_BYTES);
         reader.limits(limits);
-        let image = reader
-            .decode()
-            .map_err(|e| image_error(format!("{e}; expected a PGM or PNG of at most {MAX_SIDE} x {MAX_SIDE} cells")))?
-            .into_luma8();
-        let (width, height) = image.dimensions();
-        if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
+        let refused = |e| image_error(format!("{e}; expected a PGM or PNG of at most {MAX_SIDE} cells on a side"));
+        let decoder = reader.into_decoder().map_err(refused)?;
+        let (width, height) = decoder.dimensions();
+        let cells = u64::from(width) * u64::from(height);
+        if cells == 0 || cells > MAX_CELLS || decoder.total_bytes() > MAX_IMAGE_BYTES {
             return Err(image_error(format!(
-                "the image has {width} x {height} cells; expected 1 to {MAX_SIDE} on a side"
+                "the image has {width} x {height} cells; expected 1 to {MAX_CELLS}, at most {MAX_IMAGE_BYTES} bytes unpacked"
             )));
         }
+        let image = DynamicImage::from_decoder(decoder).map_err(refused)?.into_luma8();
         // Images start at the top, maps at the lowest y.
         let cells = image.rows().rev().flatten().map(|pixel| classify(pixel.0[0], &description)).collect();
         Ok(Self {
@@ -111,6 +115,12 @@ impl OccupancyMap {
             origin: description.origin,
             cells,
         })
+    }
+
+    /// All cells, row by row from the lowest y up.
+    #[must_use]
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
     }
 
     /// The cell in a column and a row (from the lowest y up); unknown beyond the grid.
