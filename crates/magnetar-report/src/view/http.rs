@@ -13,6 +13,41 @@ pub const MAX_BODY_BYTES: usize = 1 << 20;
 /// A request must have arrived, and its answer have left, within this.
 const DEADLINE: Duration = Duration::from_secs(10);
 
+/// Where a request comes from and its answer goes to: a socket, or memory.
+pub trait Connection: Read + Write {
+    /// Reads wait at most this long.
+    ///
+    /// # Errors
+    /// If the peer is gone.
+    fn limit_reads(&mut self, wait: Duration) -> io::Result<()>;
+
+    /// Writes wait at most this long.
+    ///
+    /// # Errors
+    /// If the peer is gone.
+    fn limit_writes(&mut self, wait: Duration) -> io::Result<()>;
+
+    /// Says that the answer is complete.
+    ///
+    /// # Errors
+    /// If the peer is gone.
+    fn end_writes(&mut self) -> io::Result<()>;
+}
+
+impl Connection for TcpStream {
+    fn limit_reads(&mut self, wait: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(wait))
+    }
+
+    fn limit_writes(&mut self, wait: Duration) -> io::Result<()> {
+        self.set_write_timeout(Some(wait))
+    }
+
+    fn end_writes(&mut self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
+}
+
 /// A request, as far as we care.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
@@ -69,7 +104,7 @@ fn refused(status: u16, reason: &str) -> RequestError {
 ///
 /// # Errors
 /// If the peer is gone or too slow, or the request is malformed or too large.
-pub fn read_request(stream: &mut TcpStream) -> Result<Request, RequestError> {
+pub fn read_request(stream: &mut impl Connection) -> Result<Request, RequestError> {
     let end = Instant::now() + DEADLINE;
     let mut buffer = Vec::with_capacity(2048);
     let head_len = loop {
@@ -94,12 +129,12 @@ pub fn read_request(stream: &mut TcpStream) -> Result<Request, RequestError> {
     Ok(request)
 }
 
-fn read_some(stream: &mut TcpStream, buffer: &mut Vec<u8>, end: Instant) -> Result<(), RequestError> {
+fn read_some(stream: &mut impl Connection, buffer: &mut Vec<u8>, end: Instant) -> Result<(), RequestError> {
     let left = end.saturating_duration_since(Instant::now());
     if left.is_zero() {
         return Err(refused(408, "the request took too long"));
     }
-    stream.set_read_timeout(Some(left)).map_err(|_| RequestError::Gone)?;
+    stream.limit_reads(left).map_err(|_| RequestError::Gone)?;
     let mut chunk = [0; 8192];
     match stream.read(&mut chunk) {
         Ok(0) => Err(RequestError::Gone),
@@ -165,7 +200,7 @@ fn content_length(head: &[u8]) -> Result<usize, RequestError> {
 }
 
 /// Writes an answer; the peer may be gone, which is no error of ours.
-pub fn write_response(stream: &mut TcpStream, response: &Response, policy: &str) {
+pub fn write_response(stream: &mut impl Connection, response: &Response, policy: &str) {
     let reason = match response.status {
         200 => "OK",
         400 => "Bad Request",
@@ -184,16 +219,16 @@ pub fn write_response(stream: &mut TcpStream, response: &Response, policy: &str)
         response.content_type,
         response.body.len(),
     );
-    let _ = stream.set_write_timeout(Some(DEADLINE));
+    let _ = stream.limit_writes(DEADLINE);
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(&response.body);
     let _ = stream.flush();
 }
 
 /// Reads on for a moment what a refused peer still sends: closing at once could take the answer away from it.
-pub fn drain(stream: &mut TcpStream) {
-    let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
+pub fn drain(stream: &mut impl Connection) {
+    let _ = stream.end_writes();
+    let _ = stream.limit_reads(Duration::from_millis(200));
     let mut chunk = [0; 8192];
     for _ in 0..2 * MAX_BODY_BYTES / chunk.len() {
         if !matches!(stream.read(&mut chunk), Ok(n) if n > 0) {

@@ -11,4 +11,4 @@ mod server;
 pub use app::App;
 pub use protocol::{ColourState, LinkState, MAX_VIEW_BOXES};
 pub use rows::Rows;
-pub use server::Server;
+pub use server::{Server, respond};

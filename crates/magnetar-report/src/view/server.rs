@@ -1,11 +1,13 @@
 //! The server behind the page: on 127.0.0.1 only, for its own page only.
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::app::App;
-use super::http::{Request, RequestError, Response, drain, read_request, write_response};
+use super::http::{Connection, Request, RequestError, Response, drain, read_request, write_response};
 use crate::error::ReportError;
 
 /// Most connections served at a time; more are turned away.
@@ -74,7 +76,7 @@ impl Drop for Place {
     }
 }
 
-fn serve(stream: &mut TcpStream, app: &App, port: u16) {
+fn serve(stream: &mut impl Connection, app: &App, port: u16) {
     match read_request(stream) {
         Ok(request) => {
             let response = check(&request, port).unwrap_or_else(|| app.answer(&request));
@@ -85,6 +87,50 @@ fn serve(stream: &mut TcpStream, app: &App, port: u16) {
             drain(stream);
         }
         Err(RequestError::Gone) => {}
+    }
+}
+
+/// What a server on this port sends for these bytes, without a socket; nothing if they are no whole request.
+#[must_use]
+pub fn respond(app: &App, port: u16, request: &[u8]) -> Vec<u8> {
+    let mut memory = Memory { request, response: Vec::new() };
+    serve(&mut memory, app, port);
+    memory.response
+}
+
+/// A connection in memory, whose peer has sent all it will.
+struct Memory<'a> {
+    request: &'a [u8],
+    response: Vec<u8>,
+}
+
+impl Read for Memory<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.request.read(buffer)
+    }
+}
+
+impl Write for Memory<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.response.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Connection for Memory<'_> {
+    fn limit_reads(&mut self, _wait: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn limit_writes(&mut self, _wait: Duration) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_writes(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -113,6 +159,20 @@ mod tests {
     fn request(method: &str, host: &[&str], origin: &[&str]) -> Request {
         let owned = |values: &[&str]| values.iter().map(|v| (*v).to_owned()).collect();
         Request { method: method.into(), host: owned(host), origin: owned(origin), ..Request::default() }
+    }
+
+    #[test]
+    fn bytes_in_memory_are_answered_as_on_a_socket() {
+        let scene = magnetar_scene::Scene::load("lab_middle").unwrap();
+        let (tx, rx) = (magnetar_scene::Pose::new(1.0, 2.0, 1.0, -1.5), magnetar_scene::Pose::new(1.0, -1.0, 1.0, 1.5));
+        let simulator = crate::Simulator::new(crate::LinkSettings::shipped()).unwrap();
+        let app = App::scene(scene, &tx, &rx, simulator).unwrap();
+        let status = |request: &str| String::from_utf8(respond(&app, 8080, request.as_bytes())).unwrap();
+        let own = "Host: localhost:8080\r\n";
+        assert!(status(&format!("GET /no HTTP/1.1\r\n{own}\r\n")).starts_with("HTTP/1.1 404"));
+        assert!(status("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n").starts_with("HTTP/1.1 403"));
+        assert!(status("GET / SPDY/3\r\n\r\n").starts_with("HTTP/1.1 400"));
+        assert!(status("GET / HTTP/1.1\r\n").is_empty(), "no whole request");
     }
 
     #[test]
