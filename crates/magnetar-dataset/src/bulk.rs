@@ -1,9 +1,9 @@
 //! Rows in bulk: many observations synthesised at once by a backend.
 
-use magnetar_signal::{ElementPath, Observation, SignalRow, SynthesisBackend};
+use magnetar_signal::{ElementPath, SignalRow, SynthesisBackend};
 
 use crate::error::Error;
-use crate::generator::{RowGenerator, blank};
+use crate::generator::{RowGenerator, blank, link_draw};
 use crate::record::Record;
 
 impl RowGenerator<'_> {
@@ -20,16 +20,16 @@ impl RowGenerator<'_> {
             let mut record = blank(self.generator);
             self.draw(index, &mut record)?;
             self.trace(&mut record)?;
-            let mut block = Observation::zeros(self.generator.recipe().band.bins);
-            self.generator.add_noise(&record, &mut block);
-            paths.push(self.element_paths.clone());
+            let mut block = self.simulator.block();
+            self.simulator.add_noise(&mut self.generator.noise(&record), &mut block);
+            paths.push(self.simulator.element_paths().to_vec());
             blocks.push(block);
             records.push(record);
         }
         let rows: Vec<SignalRow<'_>> = records
             .iter()
             .zip(&paths)
-            .map(|(record, paths)| SignalRow { paths, scale: self.generator.scale(record), rf_chain: record.rf_chain })
+            .map(|(record, paths)| self.simulator.signal_row(paths, &link_draw(record)))
             .collect();
         backend.add_signals(&rows, &mut blocks).map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))?;
         for (record, block) in records.iter_mut().zip(&blocks) {

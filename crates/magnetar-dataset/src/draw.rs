@@ -22,7 +22,7 @@ pub struct Board {
 
 /// What the views of a set share, and their RX poses.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Layout {
+pub struct DrawnScene {
     /// Room bounds, global frame, metres.
     pub room: Room,
     /// Position in the split's list of material assignments.
@@ -94,11 +94,11 @@ impl Drawer {
         &self.streams
     }
 
-    /// The layout of set number `set`: a pure function of recipe, seed, split and `set`.
+    /// The scene of set number `set`: a pure function of recipe, seed, split and `set`.
     ///
     /// # Errors
     /// If the recipe's constraints cannot be met within its bound of draws.
-    pub fn layout(&self, set: u64) -> Result<Layout, DrawError> {
+    pub fn scene(&self, set: u64) -> Result<DrawnScene, DrawError> {
         if let (Some(plan), false) = (&self.recipe.replay, self.split.protocol.is_random()) {
             return self.replayed(plan, set);
         }
@@ -108,13 +108,13 @@ impl Drawer {
         let mut attempts = 0;
         if !self.split.has_board(set) {
             let (tx, rx) = self.devices(set, &room, &mut positions, &mut attempts)?;
-            return Ok(Layout { room, assignment, board: None, tx, rx, replayed: None });
+            return Ok(DrawnScene { room, assignment, board: None, tx, rx, replayed: None });
         }
         let mut placer = placement::Placer::new(&self.recipe, &self.streams, set);
         loop {
             let (tx, rx) = self.devices(set, &room, &mut positions, &mut attempts)?;
             if let Some(board) = placer.place(&room, &tx, &rx) {
-                return Ok(Layout { room, assignment, board: Some(board), tx, rx, replayed: None });
+                return Ok(DrawnScene { room, assignment, board: Some(board), tx, rx, replayed: None });
             }
             if placer.attempts() >= self.recipe.board.attempts_max {
                 let (constraint, keys) = placer.hardest();
@@ -193,36 +193,36 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_layout_keeps_the_recipes_constraints_and_all_regions_occur() {
+    fn every_scene_keeps_the_recipes_constraints_and_all_regions_occur() {
         let recipe = Arc::new(Recipe::paper());
         for split in ["train", "test", "fusion"] {
             let drawer = Drawer::new(&recipe, 7, split).unwrap();
             let mut regions = [0; 4];
             for set in 0..2000 {
-                let layout = drawer.layout(set).unwrap();
-                assert_eq!(layout.board.is_some(), drawer.split().has_board(set));
-                assert_eq!(layout.rx.len(), drawer.split().views as usize);
+                let scene = drawer.scene(set).unwrap();
+                assert_eq!(scene.board.is_some(), drawer.split().has_board(set));
+                assert_eq!(scene.rx.len(), drawer.split().views as usize);
                 let nominal = &recipe.room;
                 for (low, high, bounds) in [
-                    (nominal.x_min_m, nominal.x_max_m, (layout.room.min.x, layout.room.max.x)),
-                    (nominal.y_min_m, nominal.y_max_m, (layout.room.min.y, layout.room.max.y)),
+                    (nominal.x_min_m, nominal.x_max_m, (scene.room.min.x, scene.room.max.x)),
+                    (nominal.y_min_m, nominal.y_max_m, (scene.room.min.y, scene.room.max.y)),
                 ] {
                     let shift = ((bounds.0 + bounds.1 - low - high) / 2.0).abs();
                     assert!(shift <= drawer.split().translation_max_m + 1e-12);
                     assert!(shift >= drawer.split().translation_min_m - 1e-12);
                     assert!(((bounds.1 - bounds.0) / (high - low) - 1.0).abs() < 0.0605);
                 }
-                for device in layout.rx.iter().chain([&layout.tx]) {
-                    assert!(layout.room.contains(&device.position));
-                    if let Some(board) = &layout.board {
+                for device in scene.rx.iter().chain([&scene.tx]) {
+                    assert!(scene.room.contains(&device.position));
+                    if let Some(board) = &scene.board {
                         assert!(placement::distance(&board.shape, &device.position) >= recipe.board.clearance_min_m);
                     }
                 }
-                if let Some(board) = &layout.board {
+                if let Some(board) = &scene.board {
                     regions[board.region as usize] += 1;
                     assert!(
                         board.shape.footprint().iter().all(|[x, y]| {
-                            layout.room.contains(&nalgebra::Point3::new(*x, *y, board.shape.center.z))
+                            scene.room.contains(&nalgebra::Point3::new(*x, *y, board.shape.center.z))
                         })
                     );
                 }
@@ -235,7 +235,7 @@ mod tests {
     fn a_board_that_fits_nowhere_is_an_error_that_names_the_key() {
         let mut recipe = Recipe::paper();
         recipe.board.clearance_min_m = 20.0;
-        let error = Drawer::new(&Arc::new(recipe), 1, "train").unwrap().layout(1).unwrap_err();
+        let error = Drawer::new(&Arc::new(recipe), 1, "train").unwrap().scene(1).unwrap_err();
         assert!(error.to_string().contains("board.clearance_min_m"), "{error}");
     }
 
@@ -248,7 +248,7 @@ mod tests {
         let (a, b) =
             (Drawer::new(&Arc::new(recipe), 3, "train").unwrap(), Drawer::new(&Arc::new(other), 3, "train").unwrap());
         for set in 0..100 {
-            let (a, b) = (a.layout(set).unwrap(), b.layout(set).unwrap());
+            let (a, b) = (a.scene(set).unwrap(), b.scene(set).unwrap());
             assert_eq!(
                 (a.room, a.assignment, a.tx.heading, a.rx[0].heading),
                 (b.room, b.assignment, b.tx.heading, b.rx[0].heading)

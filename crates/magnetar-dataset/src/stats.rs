@@ -1,16 +1,16 @@
 //! What a corpus looks like: counts, LOS share, arrivals found, and their errors against the truth.
 
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 use magnetar_scene::wrap;
-use magnetar_signal::Arrival;
 use magnetar_signal::sre::AoaMode;
+use magnetar_signal::{Arrival, Radio};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::dataset::{Columns, Dataset};
 use crate::error::Error;
-use crate::generator::boresight_amplitude;
 use crate::histogram::Histogram;
 use crate::placement::Region;
 use crate::recipe::Recipe;
@@ -62,7 +62,7 @@ pub struct Summary {
 #[derive(Debug, Clone)]
 pub struct Statistics {
     recipe: Recipe,
-    boresight_amplitude: f64,
+    radio: Arc<Radio>,
     rows: u64,
     los: u64,
     paths: u64,
@@ -84,7 +84,7 @@ impl Statistics {
     pub fn new(recipe: &Recipe) -> Result<Self, Error> {
         let angles = || Histogram::new(0.0, 180.0, 0.005);
         Ok(Self {
-            boresight_amplitude: boresight_amplitude(recipe)?,
+            radio: Arc::new(recipe.radio()?),
             recipe: recipe.clone(),
             rows: 0,
             los: 0,
@@ -121,7 +121,7 @@ impl Statistics {
 
     fn add_match(&mut self, record: &Record, arrival: &Arrival, path: &RecordPath) {
         self.matched += 1;
-        let errors = arrival_errors(&self.recipe, self.boresight_amplitude, record, arrival, path);
+        let errors = arrival_errors(&self.recipe, &self.radio, record, arrival, path);
         self.phase_error.add(errors.phase.abs().to_degrees());
         self.aoa_error.add(errors.aoa.abs().to_degrees());
         self.aoa_unaliased_error.add(errors.aoa_unaliased.abs().to_degrees());
@@ -204,17 +204,17 @@ pub fn aoa_error(recipe: &Recipe, arrival: &Arrival, path: &RecordPath) -> f64 {
     arrival.aoa_rad - true_phase_and_aoa(recipe, path).1
 }
 
-/// Estimate minus truth. `boresight_amplitude` is that of the recipe's antennas facing each other.
+/// Estimate minus truth, of a row made with a radio.
 #[must_use]
 pub fn arrival_errors(
     recipe: &Recipe,
-    boresight_amplitude: f64,
+    radio: &Radio,
     record: &Record,
     arrival: &Arrival,
     path: &RecordPath,
 ) -> ArrivalErrors {
     let (phase, aoa) = true_phase_and_aoa(recipe, path);
-    let scale = recipe.link.amplitude_scale(&recipe.band, boresight_amplitude, record.tx_power_offset_db);
+    let scale = radio.amplitude_scale(record.tx_power_offset_db);
     let truth = 10.0 * (path.power() * scale * scale).max(f64::MIN_POSITIVE).log10();
     ArrivalErrors {
         phase: wrap(arrival.phase_rad - phase),

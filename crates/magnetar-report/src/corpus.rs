@@ -1,7 +1,9 @@
 //! Rows of a dataset as pictures need them: settings from the recipe, a scene and an observation from a row.
 
+use std::sync::Arc;
+
 use magnetar_dataset::{Recipe, Record};
-use magnetar_scene::{AntennaPattern, Layer, MaterialLibrary, Scene, SceneBox};
+use magnetar_scene::{Layer, Scene, SceneBox};
 use magnetar_signal::Observation;
 
 use crate::error::ReportError;
@@ -12,21 +14,7 @@ use crate::simulator::LinkSettings;
 /// # Errors
 /// If a pattern or a material file cannot be read.
 pub fn recipe_settings(recipe: &Recipe) -> Result<LinkSettings, ReportError> {
-    let mut materials = MaterialLibrary::shipped();
-    for file in &recipe.surfaces.material_files {
-        materials.add_path(file.as_ref())?;
-    }
-    let [first, second] = &recipe.antennas.rx_patterns;
-    Ok(LinkSettings {
-        band: recipe.band,
-        array: recipe.array,
-        link: recipe.link,
-        rf_chain: recipe.rf_chain,
-        sre: recipe.sre.clone(),
-        tx_pattern: AntennaPattern::load(&recipe.antennas.tx_pattern)?,
-        rx_patterns: [AntennaPattern::load(first)?, AntennaPattern::load(second)?],
-        materials,
-    })
+    Ok(LinkSettings { radio: Arc::new(recipe.radio()?), materials: recipe.materials()? })
 }
 
 /// The scene of a row.

@@ -8,9 +8,12 @@ pub enum ReportError {
     /// A picture could not be rendered.
     #[error("the picture cannot be rendered: {0}")]
     Picture(String),
-    /// A setting of the radio is out of range.
+    /// The radio cannot be made.
     #[error(transparent)]
-    Config(#[from] magnetar_signal::ConfigError),
+    Radio(#[from] magnetar_signal::RadioError),
+    /// The recipe is wrong.
+    #[error(transparent)]
+    Recipe(#[from] magnetar_dataset::RecipeError),
     /// The scene, a material or a pattern is wrong.
     #[error(transparent)]
     Scene(#[from] magnetar_scene::Error),
@@ -44,7 +47,7 @@ pub enum ReportError {
     #[error("malformed request: {0}")]
     Request(String),
     /// The server cannot listen.
-    #[error("127.0.0.1:{port} cannot be listened on: {source}; choose another --port (0 takes any that is free)")]
+    #[error("127.0.0.1:{port} cannot be listened on: {source}; choose another port (0 takes any that is free)")]
     Listen {
         /// The port.
         port: u16,

@@ -1,54 +1,37 @@
 //! One link from scene to arrivals, as a page shows it: paths, observation, SRE estimates.
 
-use magnetar_scene::{AntennaPattern, MaterialLibrary, Pose, Scene};
-use magnetar_signal::sre::{Sre, SreOptions, Workspace};
-use magnetar_signal::{
-    Arrival, Band, ELEMENTS, ElementPath, LinkConfig, Observation, RfChainConfig, RfChainDraw, RxArray, Synthesizer,
-    add_noise, link_between,
-};
-use magnetar_trace::{Path, Tracer};
-use num_complex::Complex32;
-use rand::SeedableRng;
-use rand::rngs::ChaCha8Rng;
+use std::sync::Arc;
+
+use magnetar_scene::{MaterialLibrary, Pose, Scene};
+use magnetar_signal::{Arrival, LinkDraw, LinkSimulator, Observation, Radio, RadioConfig, RfChainDraw, seeded_streams};
+use magnetar_trace::Path;
 
 use crate::error::ReportError;
 
 /// Everything of a link that does not change while TX, RX and the scene move.
 #[derive(Debug, Clone)]
 pub struct LinkSettings {
-    /// Frequency grid.
-    pub band: Band,
-    /// The RX's elements.
-    pub array: RxArray,
-    /// Link scale.
-    pub link: LinkConfig,
-    /// The RF chain's imperfections.
-    pub rf_chain: RfChainConfig,
-    /// The estimator.
-    pub sre: SreOptions,
-    /// The TX's pattern.
-    pub tx_pattern: AntennaPattern,
-    /// Each RX element's pattern.
-    pub rx_patterns: [AntennaPattern; ELEMENTS],
+    /// The radio.
+    pub radio: Arc<Radio>,
     /// Materials a scene may name.
     pub materials: MaterialLibrary,
 }
 
 impl LinkSettings {
-    /// The defaults, with the shipped synthetic Vivaldi at both ends.
-    #[must_use]
-    pub fn shipped() -> Self {
-        let pattern = magnetar_scene::synthetic_vivaldi();
-        Self {
-            band: Band::default(),
-            array: RxArray::default(),
-            link: LinkConfig::default(),
-            rf_chain: RfChainConfig::default(),
-            sre: SreOptions::default(),
-            tx_pattern: pattern.clone(),
-            rx_patterns: [pattern.clone(), pattern],
-            materials: MaterialLibrary::shipped(),
-        }
+    /// A radio among these materials.
+    ///
+    /// # Errors
+    /// If a setting is out of range or a pattern cannot be read.
+    pub fn new(config: RadioConfig, materials: MaterialLibrary) -> Result<Self, ReportError> {
+        Ok(Self { radio: Arc::new(Radio::new(config)?), materials })
+    }
+
+    /// The default radio among the shipped materials.
+    ///
+    /// # Errors
+    /// If the shipped pattern cannot be read, which a test excludes.
+    pub fn shipped() -> Result<Self, ReportError> {
+        Self::new(RadioConfig::default(), MaterialLibrary::shipped())
     }
 }
 
@@ -77,24 +60,14 @@ pub struct SimulatedLink {
 /// Runs links with one set of settings, keeping its buffers.
 pub struct Simulator {
     settings: LinkSettings,
-    synthesizer: Synthesizer,
-    sre: Sre,
-    workspace: Workspace,
+    link: LinkSimulator,
 }
 
 impl Simulator {
     /// For a set of settings.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
-    pub fn new(settings: LinkSettings) -> Result<Self, ReportError> {
-        settings.band.check()?;
-        settings.array.check()?;
-        settings.link.check()?;
-        settings.rf_chain.check()?;
-        let sre = Sre::new(&settings.band, &settings.array, &settings.sre)?;
-        let workspace = sre.workspace();
-        Ok(Self { synthesizer: Synthesizer::new(settings.band), sre, workspace, settings })
+    #[must_use]
+    pub fn new(settings: LinkSettings) -> Self {
+        Self { link: LinkSimulator::new(Arc::clone(&settings.radio)), settings }
     }
 
     /// The settings.
@@ -103,7 +76,8 @@ impl Simulator {
         &self.settings
     }
 
-    /// Traces a link and simulates one observation of it; `seed` decides RF chain and noise.
+    /// Traces a link and simulates one observation of it. `seed` decides RF chain and noise: the observation is the
+    /// first of that seed.
     ///
     /// # Errors
     /// If the scene makes no sense, or a device is outside the room or inside a box.
@@ -115,14 +89,13 @@ impl Simulator {
         tx_power_offset_db: f64,
         seed: u64,
     ) -> Result<SimulatedLink, ReportError> {
-        let (paths, elements, scale) = self.trace(scene, tx, rx, tx_power_offset_db)?;
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let rf_chain = self.settings.rf_chain.draw(&mut rng);
-        let mut observation = self.synthesizer.block();
-        self.synthesizer.clean(&elements, scale, &mut observation);
-        self.synthesizer.perturb(&rf_chain, &mut observation);
-        add_noise(&mut observation, &mut rng);
-        let arrivals = self.estimate(&observation)?;
+        let paths = self.paths(scene, tx, rx, tx_power_offset_db)?;
+        let [mut chain, mut noise] = seeded_streams(seed, 0);
+        let rf_chain = self.settings.radio.config().rf_chain.draw(&mut chain);
+        let mut observation = self.link.block();
+        self.link.observe(&LinkDraw { tx_power_offset_db, rf_chain }, &mut noise, &mut observation);
+        let components = self.link.estimate(&observation)?.components();
+        let arrivals = components.iter().map(|component| component.arrival).collect();
         Ok(SimulatedLink { paths, observation, rf_chain, arrivals })
     }
 
@@ -131,45 +104,42 @@ impl Simulator {
     /// # Errors
     /// As [`Simulator::run`].
     pub fn paths(
-        &self,
+        &mut self,
         scene: &Scene,
         tx: &Pose,
         rx: &Pose,
         tx_power_offset_db: f64,
     ) -> Result<Vec<LinkPath>, ReportError> {
-        Ok(self.trace(scene, tx, rx, tx_power_offset_db)?.0)
+        let LinkSettings { radio, materials } = &self.settings;
+        let world = scene.resolve(materials, radio.band().carrier_hz)?;
+        self.link.trace(world.room, &world.surfaces, &world.boxes, tx, rx)?;
+        let snrs = self.link.path_snrs_db(tx_power_offset_db);
+        Ok(self.link.paths().iter().zip(snrs).map(|(path, raw_snr_db)| LinkPath { path: *path, raw_snr_db }).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use magnetar_dataset::Recipe;
+
+    use super::*;
+    use crate::corpus::recipe_settings;
+
+    /// Whether two seeds give different observations of one link of a recipe.
+    fn is_random(sets: &[&str]) -> bool {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let recipe = Recipe::load("paper", &sets).unwrap();
+        let mut simulator = Simulator::new(recipe_settings(&recipe).unwrap());
+        let scene = Scene::load("lab").unwrap();
+        let (tx, rx) = (Pose::new(0.98, 2.28, 1.08, -1.6), Pose::new(1.0, -1.0, 1.08, 1.4));
+        let mut seen = |seed| simulator.run(&scene, &tx, &rx, 0.0, seed).unwrap().observation;
+        seen(1) != seen(2)
     }
 
-    /// All arrivals that SRE finds in an observation, the strongest first.
-    ///
-    /// # Errors
-    /// If the observation has a bin that is not finite or another number of bins than the band.
-    pub fn estimate(&mut self, observation: &Observation) -> Result<Vec<Arrival>, ReportError> {
-        let bin = |k: usize| -> [Complex32; ELEMENTS] { [observation.get(k, 0), observation.get(k, 1)] };
-        let block: Vec<[Complex32; ELEMENTS]> = (0..observation.bins()).map(bin).collect();
-        let estimate = self.sre.estimate(&block, &mut self.workspace)?;
-        Ok(estimate.components().iter().map(|component| component.arrival).collect())
-    }
-
-    fn trace(
-        &self,
-        scene: &Scene,
-        tx: &Pose,
-        rx: &Pose,
-        tx_power_offset_db: f64,
-    ) -> Result<(Vec<LinkPath>, Vec<ElementPath>, f64), ReportError> {
-        let LinkSettings { band, array, link, materials, tx_pattern, rx_patterns, .. } = &self.settings;
-        let world = scene.resolve(materials, band.carrier_hz)?;
-        let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, band.carrier_hz)?;
-        let paths = tracer.trace(&tx.position, &rx.position)?;
-        let ends = link_between(*tx, *rx, *array, tx_pattern, [&rx_patterns[0], &rx_patterns[1]]);
-        let scale = link.amplitude_scale(band, ends.boresight_amplitude(), tx_power_offset_db);
-        let elements: Vec<ElementPath> = paths.iter().map(|path| ends.element_path(path)).collect();
-        let snr = |e: &ElementPath| {
-            let power = e.gain.iter().map(num_complex::Complex64::norm_sqr).sum::<f64>() / ELEMENTS as f64;
-            10.0 * (power * scale * scale).log10()
-        };
-        let paths = paths.iter().zip(&elements).map(|(p, e)| LinkPath { path: *p, raw_snr_db: snr(e) }).collect();
-        Ok((paths, elements, scale))
+    #[test]
+    fn noise_and_rf_chain_are_shown_only_if_the_recipe_has_them() {
+        assert!(is_random(&["noise.enabled=false"]));
+        assert!(is_random(&["rf_chain.enabled=false"]));
+        assert!(!is_random(&["noise.enabled=false", "rf_chain.enabled=false"]));
     }
 }

@@ -7,8 +7,7 @@ use magnetar_posterior::{
     Layout, RoomSlabs, Support, SupportSize, TwinFile, TwinModel, TwinParameters, TwinScorer, Volume,
 };
 use magnetar_scene::{Face, Pose, ResolvedScene, Scene, Slab};
-use magnetar_signal::sre::Sre;
-use magnetar_signal::{Arrival, Arrivals};
+use magnetar_signal::{Arrival, Arrivals, RadioConfig};
 use magnetar_study::{known_split, twin_model};
 
 use crate::error::ReportError;
@@ -87,13 +86,13 @@ impl Twin {
         let scorer = match &self.recipe {
             Some(scorer) => scorer.clone(),
             None => {
-                let world = scene.resolve(&settings.materials, settings.band.carrier_hz)?;
+                let world = scene.resolve(&settings.materials, settings.radio.band().carrier_hz)?;
                 self.scorer(&world, tx_height_m, settings)?
             }
         };
         let layout = Layout { room: scene.room, boxes: scene.boxes.iter().map(|b| b.shape).collect() };
         let support = Support::centred(&scene.room, SupportSize::EVALUATION)?;
-        let keep = settings.sre.keep;
+        let keep = settings.radio.config().sre.keep;
         let arrivals = Arrivals { keep, found: found.iter().take(keep).copied().collect() };
         let volume = scorer.score(&layout, rx, &arrivals, &support)?;
         Ok((support, volume))
@@ -113,18 +112,18 @@ impl Twin {
         if let Some((_, scorer)) = last.as_ref().filter(|(known, _)| *known == key) {
             return Ok(scorer.clone());
         }
-        let LinkSettings { band, array, link, sre, .. } = settings;
-        let threshold = Sre::new(band, array, sre)?.threshold();
+        let radio = &settings.radio;
+        let RadioConfig { band, array, link, .. } = radio.config();
         let model = TwinModel {
             carrier_hz: band.carrier_hz,
             bandwidth_hz: band.bandwidth_hz,
             bins: band.bins,
             spacing_m: array.spacing_m,
-            tx_pattern: settings.tx_pattern.clone(),
-            rx_patterns: settings.rx_patterns.clone(),
-            snr_at_one_metre_db: link.reference_snr_db + link.input_power_adjustment_db,
+            tx_pattern: radio.tx_pattern().clone(),
+            rx_patterns: radio.rx_patterns().clone(),
+            snr_at_one_metre_db: radio.snr_at_one_metre_db(),
             power_offset_max_db: link.tx_power_offset_max_db,
-            threshold_db: 10.0 * (threshold / (2 * band.bins) as f64).log10(),
+            threshold_db: radio.detection_threshold_db(),
             tx_height_m,
             wall_margin_m: MARGIN_M,
             separation_min_m: MARGIN_M,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ConfigError;
 
-/// Numbers of bins a band may have; they must be even as well.
-const BINS: RangeInclusive<usize> = 2..=65_536;
+/// Numbers of bins a band may have; they must be even as well. An estimate needs eight.
+const BINS: RangeInclusive<usize> = 8..=65_536;
 
 /// A band of `bins` equally spaced frequencies: `f_k = carrier + (k - bins / 2) * bandwidth / bins`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ impl Band {
             BINS.contains(&self.bins) && self.bins.is_multiple_of(2),
             "band.bins",
             self.bins,
-            "an even number from 2 to 65536",
+            "an even number from 8 to 65536",
         )?;
         ConfigError::require(
             (1e6..=1e12).contains(&carrier),
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_bad_number_is_named() {
         let key = |band: Band| band.check().unwrap_err().key;
-        for bins in [0, 511, 1 << 20] {
+        for bins in [0, 6, 511, 1 << 20] {
             assert_eq!(key(Band { bins, ..Band::default() }), "band.bins");
         }
         for carrier_hz in [f64::NAN, -1.0, f64::INFINITY] {

@@ -1,6 +1,6 @@
 //! A path as the two elements of the receiver hear it.
 
-use magnetar_scene::{AntennaPattern, Pose};
+use magnetar_scene::Pose;
 use magnetar_trace::Path;
 use nalgebra::Vector3;
 use num_complex::Complex64;
@@ -32,19 +32,6 @@ pub struct ElementPath {
     pub delay: [f64; ELEMENTS],
     /// Passband coefficient at each element with both antennas applied, without the propagation phase.
     pub gain: [Complex64; ELEMENTS],
-}
-
-/// A link between antennas of given patterns.
-#[must_use]
-pub fn link_between<'a>(
-    tx: Pose,
-    rx: Pose,
-    array: RxArray,
-    tx_pattern: &'a AntennaPattern,
-    [first, second]: [&'a AntennaPattern; ELEMENTS],
-) -> Link<impl Fn(&Vector3<f64>) -> f64 + 'a, impl Fn(&Vector3<f64>) -> f64 + 'a> {
-    let amplitude = |pattern: &'a AntennaPattern| move |direction: &Vector3<f64>| pattern.amplitude(direction);
-    Link { tx, rx, array, tx_pattern: amplitude(tx_pattern), rx_patterns: [amplitude(first), amplitude(second)] }
 }
 
 impl<T, R> Link<T, R>

@@ -1,9 +1,8 @@
 //! From paths to 512 x 2 frequency observations, and from observations to arrivals (SRE).
 //!
-//! Synthesis runs in stages, each of which can be had on its own: `Link::element_path` applies the antennas and the
-//! exact delay of each element to a traced path, `LinkConfig::amplitude_scale` sets the strength,
-//! `Synthesizer::clean` sums paths into the noise-free block, `Synthesizer::perturb` applies an RF chain drawn by
-//! `RfChainConfig::draw`, and `add_noise` adds unit-variance noise.
+//! A [`Radio`] is everything that stays the same from link to link: band, array, antennas, link scale, RF chain, noise
+//! and estimator. A [`LinkSimulator`] runs links with it, in stages that can be had on their own: traced paths, paths at
+//! the elements, the noise-free block, the RF chain, noise, the estimate.
 
 mod array;
 mod arrival;
@@ -12,10 +11,12 @@ mod band;
 mod config_error;
 mod element_path;
 mod link_scale;
+mod link_simulator;
 mod noise;
 mod observation;
 mod path_sum;
 mod phasor;
+mod radio;
 mod reduced_path;
 mod reduced_rf_chain;
 mod rf_chain;
@@ -29,11 +30,13 @@ pub use arrival::{Arrival, Arrivals};
 pub use backend::{BackendError, CpuSynthesis, SignalRow, SynthesisBackend};
 pub use band::Band;
 pub use config_error::ConfigError;
-pub use element_path::{ElementPath, Link, link_between};
+pub use element_path::{ElementPath, Link};
 pub use link_scale::LinkConfig;
+pub use link_simulator::{LinkDraw, LinkSimulator, seeded_streams};
 pub use noise::{NoiseConfig, add_noise};
 pub use observation::Observation;
 pub use path_sum::PathSum;
+pub use radio::{AntennaConfig, Radio, RadioConfig, RadioError};
 pub use reduced_path::ReducedPath;
 pub use reduced_rf_chain::ReducedRfChain;
 pub use rf_chain::{MAX_RIPPLE_TERMS, RfChainConfig, RfChainDraw};

@@ -4,6 +4,7 @@ mod check;
 mod files;
 mod keys;
 mod load;
+mod physical;
 mod show;
 mod table;
 mod text;
@@ -13,7 +14,7 @@ mod tests;
 
 use indexmap::IndexMap;
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{Band, LinkConfig, NoiseConfig, RfChainConfig, RxArray};
+use magnetar_signal::{AntennaConfig, Band, LinkConfig, NoiseConfig, RfChainConfig, RxArray};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -21,6 +22,7 @@ use crate::replay::Protocol;
 
 pub use keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
 pub use load::RecipeError;
+pub use physical::Slabs;
 pub use show::{Entry, differences};
 pub use table::KEYS;
 
@@ -37,7 +39,7 @@ pub struct Recipe {
     /// The RX array.
     pub array: RxArray,
     /// Antenna patterns by name or file.
-    pub antennas: Antennas,
+    pub antennas: AntennaConfig,
     /// Link scale.
     pub link: LinkConfig,
     /// RF-chain perturbation.
@@ -75,15 +77,6 @@ macro_rules! section {
     };
 }
 
-section! {
-    /// Antenna patterns: names of shipped ones, or files.
-    Antennas {
-        /// The TX's.
-        tx_pattern: String,
-        /// One for each RX element.
-        rx_patterns: [String; 2],
-    }
-}
 section! {
     /// The nominal room (global frame, metres) and how it varies.
     RoomFamily {

@@ -5,7 +5,7 @@
 //! link scale, RF chain, noise, estimation) is as for any other row.
 
 mod check;
-mod layout;
+mod scene;
 #[cfg(test)]
 mod tests;
 

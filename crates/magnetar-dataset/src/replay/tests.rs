@@ -12,33 +12,33 @@ fn recipe() -> Arc<Recipe> {
     Arc::new(Recipe::load("replay", &["store.csi=none".to_owned()]).unwrap())
 }
 
-fn layouts(split: &str) -> Vec<Layout> {
+fn scenes(split: &str) -> Vec<DrawnScene> {
     let recipe = recipe();
     let drawer = Drawer::new(&recipe, 1, split).unwrap();
-    (0..recipe.splits[split].rows()).map(|row| drawer.layout(row).unwrap()).collect()
+    (0..recipe.splits[split].rows()).map(|row| drawer.scene(row).unwrap()).collect()
 }
 
 #[test]
 fn every_site_sees_every_command_under_every_placement_once() {
-    let rotation = layouts("full-rotation");
+    let rotation = scenes("full-rotation");
     assert_eq!(rotation.len(), 4 * 7 * 360);
     let mut seen = BTreeSet::new();
-    for layout in &rotation {
-        let replayed = layout.replayed.as_ref().unwrap();
+    for drawn in &rotation {
+        let replayed = drawn.replayed.as_ref().unwrap();
         let degrees = replayed.command.to_degrees();
         assert!((degrees - degrees.round()).abs() < 1e-9);
         seen.insert((replayed.placement.clone(), replayed.site, degrees.round() as u32));
     }
     assert_eq!(seen.len(), 4 * 7 * 360);
 
-    let track = layouts("track");
+    let track = scenes("track");
     assert_eq!(track.len(), 4 * 25 * 6 * 10);
     let mut blocks: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
-    for layout in &track {
-        let replayed = layout.replayed.as_ref().unwrap();
+    for drawn in &track {
+        let replayed = drawn.replayed.as_ref().unwrap();
         let samples =
             blocks.entry((replayed.placement.clone(), replayed.site, replayed.command.to_bits())).or_default();
-        assert!(samples.insert(layout.tx.position.x.to_bits()));
+        assert!(samples.insert(drawn.tx.position.x.to_bits()));
     }
     assert_eq!(blocks.len(), 4 * 25 * 6);
     assert!(blocks.values().all(|samples| samples.len() == 10));
@@ -46,32 +46,32 @@ fn every_site_sees_every_command_under_every_placement_once() {
 
 #[test]
 fn the_tx_faces_the_rx_and_both_stand_where_the_paper_says() {
-    let (rotation, track) = (layouts("full-rotation"), layouts("track"));
-    for layout in rotation.iter().chain(&track) {
-        let (tx, rx) = (&layout.tx, &layout.rx[0]);
+    let (rotation, track) = (scenes("full-rotation"), scenes("track"));
+    for drawn in rotation.iter().chain(&track) {
+        let (tx, rx) = (&drawn.tx, &drawn.rx[0]);
         let link = rx.position - tx.position;
         assert!(wrap(link.y.atan2(link.x) - tx.heading).abs() < 1e-12);
-        let replayed = layout.replayed.as_ref().unwrap();
+        let replayed = drawn.replayed.as_ref().unwrap();
         assert!(wrap(replayed.command - rx.heading).abs() < 1e-12 && (0.0..TAU).contains(&replayed.command));
         assert_eq!(tx.position.y, 2.28);
         assert!((0.18..=0.98 + 1e-12).contains(&tx.position.x));
         assert!((0.0..=2.0).contains(&rx.position.x) && (-2.0..=0.0).contains(&rx.position.y));
     }
-    assert!(rotation.iter().all(|layout| layout.tx.position.x == 0.98));
+    assert!(rotation.iter().all(|drawn| drawn.tx.position.x == 0.98));
 }
 
 #[test]
 fn rooms_materials_and_boards_are_those_of_the_shipped_scenes() {
     let recipe = recipe();
-    let rows = layouts("track");
+    let rows = scenes("track");
     for (placement, name) in [("none", "lab"), ("left", "lab_left"), ("middle", "lab_middle"), ("right", "lab_right")] {
         let scene = Scene::load(name).unwrap();
-        let layout = rows.iter().find(|l| &*l.replayed.as_ref().unwrap().placement == placement).unwrap();
-        for (a, b) in layout.room.bounds().iter().zip(scene.room.bounds()) {
+        let drawn = rows.iter().find(|l| &*l.replayed.as_ref().unwrap().placement == placement).unwrap();
+        for (a, b) in drawn.room.bounds().iter().zip(scene.room.bounds()) {
             assert!((a - b).abs() < 1e-12, "{name}");
         }
-        assert_eq!(layout.board.is_some(), !scene.boxes.is_empty());
-        if let Some(board) = layout.board {
+        assert_eq!(drawn.board.is_some(), !scene.boxes.is_empty());
+        if let Some(board) = drawn.board {
             assert_eq!(board.shape, scene.boxes[0].shape);
         }
     }

@@ -20,12 +20,12 @@ pub(super) fn example(
     split: &str,
     record: &Record,
     recipe: &Recipe,
-    simulator: &Simulator,
+    simulator: &mut Simulator,
     twin: Option<&Twin>,
 ) -> Result<String, ReportError> {
-    let settings = simulator.settings();
     let scene = row_scene(record, recipe);
     let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
+    let settings = simulator.settings();
     let observation = row_observation(record);
     let shown = Shown::row(record, &scene, &paths, observation.as_ref());
     let m = &record.materials;
@@ -56,7 +56,7 @@ pub(super) fn example(
     }
     match &observation {
         Some(observation) => {
-            let channel = channel_chart(observation, &settings.band, Theme::Page);
+            let channel = channel_chart(observation, settings.radio.band(), Theme::Page);
             let _ = write!(out, "<div>{channel}{}</div>", delay_svg(&shown, observation, settings));
         }
         None => out.push_str(

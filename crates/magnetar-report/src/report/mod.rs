@@ -44,7 +44,7 @@ pub fn report_rows(dataset: &Dataset, options: &ReportOptions) -> u64 {
 /// If a shard is missing or damaged, or the recipe's patterns cannot be read.
 pub fn report(dataset: &Dataset, options: &ReportOptions, progress: &dyn Fn(u64)) -> Result<String, ReportError> {
     let settings = recipe_settings(dataset.recipe())?;
-    let simulator = Simulator::new(settings)?;
+    let mut simulator = Simulator::new(settings);
     let twin = if options.posterior { Some(Twin::of_recipe(dataset.recipe())?) } else { None };
     let mut splits = Vec::new();
     for (name, manifest) in &dataset.manifest().splits {
@@ -56,7 +56,7 @@ pub fn report(dataset: &Dataset, options: &ReportOptions, progress: &dyn Fn(u64)
         let mut examples = Vec::new();
         for index in example_rows(manifest, options.examples) {
             let record = dataset.read_row(name, index, Columns::All)?;
-            examples.push(example::example(name, &record, dataset.recipe(), &simulator, twin.as_ref())?);
+            examples.push(example::example(name, &record, dataset.recipe(), &mut simulator, twin.as_ref())?);
         }
         splits.push((picture, examples));
     }

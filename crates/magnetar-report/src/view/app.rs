@@ -147,8 +147,8 @@ impl App {
         result.caption = format!(
             "Simulated: {} paths at {} GHz, {} antennas, seed {}.",
             link.paths.len(),
-            settings.band.carrier_hz / 1e9,
-            settings.tx_pattern.info().name,
+            settings.radio.band().carrier_hz / 1e9,
+            settings.radio.tx_pattern().info().name,
             state.seed
         );
         Ok(result)
@@ -160,7 +160,7 @@ impl App {
         let scene = row_scene(&record, rows.dataset().recipe());
         let mut state = LinkState::new(&scene, &record.tx, &record.rx)?;
         state.tx_power_offset_db = record.tx_power_offset_db;
-        let simulator = self.simulator();
+        let mut simulator = self.simulator();
         let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
         let settings = simulator.settings().clone();
         drop(simulator);
@@ -190,7 +190,7 @@ impl App {
             "state": state,
             "result": result,
             "materials": materials,
-            "lobes": { "tx": lobe(&settings.tx_pattern), "rx": lobe(&settings.rx_patterns[0]) },
+            "lobes": { "tx": lobe(settings.radio.tx_pattern()), "rx": lobe(&settings.radio.rx_patterns()[0]) },
             "dataset": self.rows.as_ref().map(Rows::to_json),
         });
         page(&self.title, mode, &start)

@@ -63,7 +63,7 @@ pub(super) fn picture(
     let mut result = world(link, state);
     match link.observation {
         Some(observation) => {
-            result.channel_svg = Some(channel_chart(observation, &settings.band, Theme::Page));
+            result.channel_svg = Some(channel_chart(observation, settings.radio.band(), Theme::Page));
             result.delay_svg = Some(delay_svg(link, observation, settings));
         }
         None => {
@@ -80,7 +80,7 @@ pub(super) fn picture(
             snr_db: arrival.snr_db,
         })
         .collect();
-    result.retained = settings.sre.keep;
+    result.retained = settings.radio.config().sre.keep;
     if link.found.is_empty() {
         result.notes.push("The estimator found no arrival above the noise.".into());
     }
@@ -100,7 +100,7 @@ pub(super) fn picture(
 
 /// The delay profile with true paths and arrivals.
 pub(crate) fn delay_svg(link: &Shown<'_>, observation: &Observation, settings: &LinkSettings) -> String {
-    let profile = DelayProfile::new(observation, &settings.band);
+    let profile = DelayProfile::new(observation, settings.radio.band());
     let truth: Vec<ProfileMark> = link
         .paths
         .iter()

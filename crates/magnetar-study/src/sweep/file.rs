@@ -149,7 +149,7 @@ impl Sweep {
             Generator::new(&point.recipe, seed, name).map_err(|e| fail(e.to_string()))?;
             let drawer = Drawer::new(&point.recipe, seed, name)?;
             let sets = probed.min(self.definition.rows).div_ceil(u64::from(split.views));
-            (0..sets).try_for_each(|set| drawer.layout(set).map(drop)).map_err(|e| fail(e.to_string()))
+            (0..sets).try_for_each(|set| drawer.scene(set).map(drop)).map_err(|e| fail(e.to_string()))
         })
     }
 }

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use magnetar_dataset::stats::{arrival_errors, matching_path};
 use magnetar_dataset::{Recipe, Record};
+use magnetar_signal::Radio;
 use serde::{Deserialize, Serialize};
 
 use crate::StudyError;
@@ -63,7 +64,7 @@ impl Measures {
     pub(super) fn add(
         &mut self,
         recipe: &Recipe,
-        boresight_amplitude: f64,
+        radio: &Radio,
         record: &Record,
         meter: Option<&dyn RowMeter>,
     ) -> Result<(), StudyError> {
@@ -74,7 +75,7 @@ impl Measures {
             let path = matching_path(recipe, record, arrival);
             self.matched.push(f64::from(u8::from(path.is_some())));
             if let Some(path) = path {
-                let errors = arrival_errors(recipe, boresight_amplitude, record, arrival, path);
+                let errors = arrival_errors(recipe, radio, record, arrival, path);
                 self.aoa_error.push(errors.aoa.abs().to_degrees());
                 self.snr_error.push(errors.snr_db);
             }

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use magnetar_dataset::{
-    Columns, Dataset, Generator, Job, Plan, Recipe, Slice, boresight_amplitude, lock, remove_unfinished,
-};
+use magnetar_dataset::{Columns, Dataset, Generator, Job, Plan, Recipe, Slice, lock, remove_unfinished};
 use magnetar_files::{AtomicFile, read_text};
 use rayon::prelude::*;
 
@@ -62,7 +60,6 @@ struct Open<'a> {
 
 struct Ready {
     generator: Generator,
-    boresight_amplitude: f64,
     meter: Option<Box<dyn RowMeter>>,
 }
 
@@ -70,7 +67,6 @@ impl Ready {
     fn new(recipe: &Arc<Recipe>, sweep: &Definition, metrics: Option<&dyn RowMetrics>) -> Result<Self, StudyError> {
         Ok(Self {
             generator: Generator::new(recipe, sweep.seed, &sweep.split)?,
-            boresight_amplitude: boresight_amplitude(recipe)?,
             meter: metrics.map(|metrics| metrics.meter(recipe)).transpose()?,
         })
     }
@@ -82,7 +78,7 @@ impl Ready {
         let mut measures = Measures::default();
         for index in from..to {
             rows.row_into(index, &mut record)?;
-            measures.add(self.generator.recipe(), self.boresight_amplitude, &record, self.meter.as_deref())?;
+            measures.add(self.generator.recipe(), self.generator.radio(), &record, self.meter.as_deref())?;
         }
         Ok(measures)
     }
@@ -284,7 +280,7 @@ impl Sweep {
         };
         Plan::new(job)?.run(count)?;
         let dataset = Dataset::open(&folder)?;
-        let amplitude = boresight_amplitude(&point.recipe)?;
+        let radio = point.recipe.radio()?;
         let meter = metrics.map(|metrics| metrics.meter(&point.recipe)).transpose()?;
         let mut records = dataset.records(&self.definition.split, Columns::WithoutCsi)?.fuse();
         let mut parts = Vec::new();
@@ -297,7 +293,7 @@ impl Sweep {
             let measured = rows.par_chunks(usize::try_from(CHUNK_ROWS).unwrap_or(1)).map(|rows| {
                 let mut measures = Measures::default();
                 for record in rows {
-                    measures.add(&point.recipe, amplitude, record, meter.as_deref())?;
+                    measures.add(&point.recipe, &radio, record, meter.as_deref())?;
                 }
                 Ok(measures)
             });

@@ -1,6 +1,6 @@
 //! What the commands about one link share: a scene, its materials, TX and RX.
 
-use magnetar_scene::{Pose, Scene};
+use magnetar_scene::{Pose, ResolvedScene, Scene};
 use magnetar_trace::{Path, Tracer};
 
 use super::material::MaterialsArgs;
@@ -34,12 +34,18 @@ pub struct TracedLink {
 }
 
 impl LinkArgs {
-    /// Loads the scene and traces the link at a carrier.
-    pub fn trace(&self, frequency_hz: f64) -> anyhow::Result<TracedLink> {
+    /// Loads the scene: with its materials at a carrier, and the devices in it.
+    pub fn load(&self, frequency_hz: f64) -> anyhow::Result<(Scene, ResolvedScene, [Pose; 2])> {
         let scene = Scene::load(&self.scene)?;
         let world = scene.resolve(&self.materials.library()?, frequency_hz)?;
+        let devices = [self.tx, self.rx].map(|pose| pose.in_scene(&scene));
+        Ok((scene, world, devices))
+    }
+
+    /// Loads the scene and traces the link at a carrier.
+    pub fn trace(&self, frequency_hz: f64) -> anyhow::Result<TracedLink> {
+        let (scene, world, [tx, rx]) = self.load(frequency_hz)?;
         let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?;
-        let [tx, rx] = [self.tx, self.rx].map(|pose| pose.in_scene(&scene));
         let paths = tracer.trace(&tx.position, &rx.position)?;
         Ok(TracedLink { scene, tx, rx, paths })
     }

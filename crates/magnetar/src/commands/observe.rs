@@ -2,22 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_files::npy::NpyWriter;
-use magnetar_scene::AntennaPattern;
 use magnetar_signal::{
-    Band, ELEMENTS, ElementPath, LinkConfig, Observation, RfChainConfig, RfChainDraw, RxArray, Synthesizer, add_noise,
-    link_between,
+    AntennaConfig, Band, ELEMENTS, LinkConfig, LinkSimulator, Observation, Radio, RadioConfig, RfChainConfig,
+    RfChainDraw, RxArray, seeded_streams,
 };
-use magnetar_trace::Path;
 use num_complex::Complex32;
-use rand::SeedableRng;
-use rand::rngs::ChaCha8Rng;
 use serde_json::json;
 
-use super::link::{LinkArgs, TracedLink};
+use super::link::LinkArgs;
 
 /// The last stage to be run.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -107,27 +104,18 @@ fn parse_db(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What all observations of a call share.
-struct Setup {
-    paths: Vec<Path>,
-    element_paths: Vec<ElementPath>,
-    scale: f64,
-    synthesizer: Synthesizer,
-    rf_chain: RfChainConfig,
-}
-
 /// Writes the observations of one link.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut setup = prepare(args)?;
-    let mut clean = setup.synthesizer.block();
-    setup.synthesizer.clean(&setup.element_paths, setup.scale, &mut clean);
+    let mut simulator = prepare(args)?;
+    let mut clean = simulator.block();
+    simulator.clean(args.tx_power_offset_db, &mut clean);
     let power = clean.energy() / (ELEMENTS * clean.bins()) as f64;
-    write(args, &mut setup, &clean)?;
+    write(args, &mut simulator, &clean)?;
     if args.json {
-        let report = report(args, &setup, power);
+        let report = report(args, &simulator, power);
         println!("{}", serde_json::to_string_pretty(&report).context("the report cannot be written as JSON")?);
     } else {
-        let (count, bins, paths) = (args.count, clean.bins(), setup.paths.len());
+        let (count, bins, paths) = (args.count, clean.bins(), simulator.paths().len());
         let (plural, file) = (if count == 1 { "" } else { "s" }, args.out.display());
         let snr = if paths == 0 { "noise alone".to_owned() } else { format!("mean SNR {:.2} dB", db(power)) };
         println!("{file}: {count} observation{plural} of {bins} x 2 bins, {paths} paths, {snr}");
@@ -136,48 +124,39 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Checks the flags and traces the link.
-fn prepare(args: &Args) -> anyhow::Result<Setup> {
-    let band = Band { carrier_hz: args.frequency_ghz * 1e9, bandwidth_hz: args.bandwidth_mhz * 1e6, bins: args.bins };
-    let array = RxArray { spacing_m: args.spacing_mm * 1e-3 };
-    let link = LinkConfig {
-        reference_snr_db: args.reference_snr_db,
-        input_power_adjustment_db: args.input_power_adjustment_db,
-        ..LinkConfig::default()
-    };
-    band.check()?;
-    array.check()?;
-    link.check()?;
-    let tx_pattern = AntennaPattern::load(&args.tx_pattern)?;
-    let rx_patterns = args.rx_pattern.iter().map(|name| AntennaPattern::load(name)).collect::<Result<Vec<_>, _>>()?;
-    let rx_patterns = match rx_patterns.as_slice() {
-        [both] => [both, both],
-        [first, second] => [first, second],
+fn prepare(args: &Args) -> anyhow::Result<LinkSimulator> {
+    let rx_patterns = match args.rx_pattern.as_slice() {
+        [both] => [both.clone(), both.clone()],
+        [first, second] => [first.clone(), second.clone()],
         more => bail!("--rx-pattern is given {} times; once, or twice for two elements that differ", more.len()),
     };
-
-    let TracedLink { tx, rx, paths, .. } = args.link.trace(band.carrier_hz)?;
-    let ends = link_between(tx, rx, array, &tx_pattern, rx_patterns);
-    let element_paths = paths.iter().map(|path| ends.element_path(path)).collect();
-    let scale = link.amplitude_scale(&band, ends.boresight_amplitude(), args.tx_power_offset_db);
-    if scale == 0.0 {
+    let radio = Radio::new(RadioConfig {
+        band: Band { carrier_hz: args.frequency_ghz * 1e9, bandwidth_hz: args.bandwidth_mhz * 1e6, bins: args.bins },
+        array: RxArray { spacing_m: args.spacing_mm * 1e-3 },
+        antennas: AntennaConfig { tx_pattern: args.tx_pattern.clone(), rx_patterns },
+        link: LinkConfig {
+            reference_snr_db: args.reference_snr_db,
+            input_power_adjustment_db: args.input_power_adjustment_db,
+            ..LinkConfig::default()
+        },
+        rf_chain: if args.no_rf_chain { RfChainConfig::off() } else { RfChainConfig::default() },
+        ..RadioConfig::default()
+    })?;
+    if radio.amplitude_scale(args.tx_power_offset_db) == 0.0 {
         bail!("the antenna patterns have no gain at boresight, to which the reference SNR belongs");
     }
-    let rf_chain = if args.no_rf_chain { RfChainConfig::off() } else { RfChainConfig::default() };
-    Ok(Setup { paths, element_paths, scale, synthesizer: Synthesizer::new(band), rf_chain })
+    let (_, world, [tx, rx]) = args.link.load(radio.band().carrier_hz)?;
+    let mut simulator = LinkSimulator::new(Arc::new(radio));
+    simulator.trace(world.room, &world.surfaces, &world.boxes, &tx, &rx)?;
+    Ok(simulator)
 }
 
-/// Random numbers of observation `index`: its RF chain and its noise have a stream each.
-fn rng(seed: u64, index: u64, noise: bool) -> ChaCha8Rng {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(2 * index + u64::from(noise));
-    rng
+fn draw_rf_chain(args: &Args, simulator: &LinkSimulator, index: u64) -> RfChainDraw {
+    let [mut rng, _] = seeded_streams(args.seed, if args.redraw_rf_chain { index } else { 0 });
+    simulator.radio().config().rf_chain.draw(&mut rng)
 }
 
-fn draw_rf_chain(args: &Args, config: &RfChainConfig, index: u64) -> RfChainDraw {
-    config.draw(&mut rng(args.seed, if args.redraw_rf_chain { index } else { 0 }, false))
-}
-
-fn write(args: &Args, setup: &mut Setup, clean: &Observation) -> anyhow::Result<()> {
+fn write(args: &Args, simulator: &mut LinkSimulator, clean: &Observation) -> anyhow::Result<()> {
     let bins = clean.bins();
     let count = usize::try_from(args.count)?;
     let mut writer = NpyWriter::<Complex32>::create(&args.out, &[count, bins, ELEMENTS])?;
@@ -188,11 +167,12 @@ fn write(args: &Args, setup: &mut Setup, clean: &Observation) -> anyhow::Result<
     for index in 0..args.count {
         if args.stage != Stage::Clean && (index == 0 || args.redraw_rf_chain) {
             perturbed.clone_from(clean);
-            setup.synthesizer.perturb(&draw_rf_chain(args, &setup.rf_chain, index), &mut perturbed);
+            simulator.perturb(&draw_rf_chain(args, simulator, index), &mut perturbed);
         }
         noisy.clone_from(&perturbed);
         if args.stage == Stage::Noisy {
-            add_noise(&mut noisy, &mut rng(args.seed, index, true));
+            let [_, mut noise] = seeded_streams(args.seed, index);
+            simulator.add_noise(&mut noise, &mut noisy);
         }
         noisy.write_interleaved(&mut row);
         writer.write(&row)?;
@@ -209,9 +189,11 @@ fn db(power: f64) -> f64 {
     10.0 * power.log10()
 }
 
-fn report(args: &Args, setup: &Setup, power: f64) -> serde_json::Value {
-    let paths = setup.paths.iter().zip(&setup.element_paths).map(|(path, heard)| {
-        let gain = heard.gain.map(|gain| gain * setup.scale);
+fn report(args: &Args, simulator: &LinkSimulator, power: f64) -> serde_json::Value {
+    let band = simulator.radio().band();
+    let scale = simulator.radio().amplitude_scale(args.tx_power_offset_db);
+    let paths = simulator.paths().iter().zip(simulator.element_paths()).map(|(path, heard)| {
+        let gain = heard.gain.map(|gain| gain * scale);
         json!({
             "kind": path.kind().to_string(),
             "surface": path.interactions().to_string(),
@@ -220,13 +202,12 @@ fn report(args: &Args, setup: &Setup, power: f64) -> serde_json::Value {
             "snr_db": db(gain.iter().map(num_complex::Complex64::norm_sqr).sum::<f64>() / gain.len() as f64),
         })
     });
-    let rf_chain =
-        (args.stage != Stage::Clean && !args.redraw_rf_chain).then(|| draw_rf_chain(args, &setup.rf_chain, 0));
+    let rf_chain = (args.stage != Stage::Clean && !args.redraw_rf_chain).then(|| draw_rf_chain(args, simulator, 0));
     json!({
         "file": args.out.display().to_string(),
-        "shape": [args.count, setup.synthesizer.band().bins as u64, ELEMENTS as u64],
+        "shape": [args.count, band.bins as u64, ELEMENTS as u64],
         "seed": args.seed,
-        "band": setup.synthesizer.band(),
+        "band": band,
         "mean_snr_db": if power > 0.0 { Some(db(power)) } else { None },
         "paths": paths.collect::<Vec<_>>(),
         "rf_chain": rf_chain,

@@ -9,7 +9,8 @@ use magnetar_files::AtomicFile;
 use magnetar_report::corpus::recipe_settings;
 use magnetar_report::view::{App, Rows, Server};
 use magnetar_report::{LinkSettings, Simulator};
-use magnetar_scene::{AntennaPattern, Pose, Scene};
+use magnetar_scene::{Pose, Scene};
+use magnetar_signal::{AntennaConfig, RadioConfig};
 
 use super::dataset_folder::open_dataset;
 use super::material::MaterialsArgs;
@@ -90,18 +91,13 @@ fn app(args: &Args) -> anyhow::Result<App> {
     if args.split.is_some() || args.row.is_some() {
         bail!("--split and --row are for a dataset, and {} is not the folder of one", args.what);
     }
-    let pattern = AntennaPattern::load(&args.pattern)?;
-    let settings = LinkSettings {
-        tx_pattern: pattern.clone(),
-        rx_patterns: [pattern.clone(), pattern],
-        materials: args.materials.library()?,
-        ..LinkSettings::shipped()
-    };
+    let config = RadioConfig { antennas: AntennaConfig::all(&args.pattern), ..RadioConfig::default() };
+    let settings = LinkSettings::new(config, args.materials.library()?)?;
     let scene = Scene::load(&args.what)?;
     let (tx, rx) = default_poses(&scene);
     let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));
     let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
-    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings)?)?;
+    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings))?;
     app.start_mut().seed = args.seed;
     // Whatever is wrong with the link to begin with is told here and not in the browser.
     app.check()?;
@@ -115,7 +111,7 @@ fn dataset_app(args: &Args) -> anyhow::Result<App> {
     let rows = Rows::new(open_dataset(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
     let settings = recipe_settings(rows.dataset().recipe())?;
     let title = rows.dataset().recipe().name.clone();
-    Ok(App::rows(&title, rows, Simulator::new(settings)?)?)
+    Ok(App::rows(&title, rows, Simulator::new(settings))?)
 }
 
 /// TX towards the far end of the room, RX in the middle, facing each other.

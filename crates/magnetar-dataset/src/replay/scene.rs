@@ -1,4 +1,4 @@
-//! The layout of a replayed row.
+//! The scene of a replayed row.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use nalgebra::{Point3, Vector3};
 use rand::RngExt;
 
 use super::{Protocol, Replayed, Step};
-use crate::draw::{Board, DrawError, Drawer, Layout};
+use crate::draw::{Board, DrawError, Drawer, DrawnScene};
 use crate::placement::{Region, distance};
 use crate::recipe::Replay;
 use crate::stream::{Purpose, choose, uniform};
 
 impl Drawer {
-    /// The layout of row `set` of a replayed split. One room, one assignment and one board a placement serve the whole
+    /// The scene of row `set` of a replayed split. One room, one assignment and one board per placement serve the whole
     /// campaign.
-    pub(crate) fn replayed(&self, plan: &Replay, set: u64) -> Result<Layout, DrawError> {
+    pub(crate) fn replayed(&self, plan: &Replay, set: u64) -> Result<DrawnScene, DrawError> {
         let protocol = self.split().protocol;
         let step = plan.step(protocol, set);
         let room = self.room(0);
@@ -35,7 +35,7 @@ impl Drawer {
         };
         let site = u32::try_from(step.site).unwrap_or(u32::MAX);
         let replayed = Some(Replayed { protocol, placement: Arc::from(placement), site, command });
-        Ok(Layout { room, assignment, board, tx, rx: vec![rx], replayed })
+        Ok(DrawnScene { room, assignment, board, tx, rx: vec![rx], replayed })
     }
 
     /// TX and RX poses and the commanded RX heading.
