@@ -13,6 +13,7 @@ mod estimate;
 mod folder;
 mod from_map;
 mod observe;
+mod older_datasets;
 mod pictures;
 mod posterior;
 mod replay;

@@ -137,7 +137,7 @@ impl Dataset {
     /// If the row is not there or its shard cannot be read.
     pub fn read_row(&self, split: &str, index: u64, columns: Columns) -> Result<Record, Error> {
         let batch = self.read_batch(split, index, 1, columns)?;
-        self.decode(split, index, &batch)?
+        self.decode(split, &batch)?
             .pop()
             .ok_or_else(|| Error::invalid(&self.folder, format!("row {index} of split {split} is missing")))
     }
@@ -174,7 +174,7 @@ impl Dataset {
         &self,
         split: &str,
         shard: &ShardInfo,
-        columns: Columns,
+        what: Columns,
     ) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
         let path = Manifest::shard_path(&self.folder, split, shard.number);
         let file = File::open(&path).map_err(Error::io(&path))?;
@@ -183,22 +183,19 @@ impl Dataset {
             .map_err(|e| parquet_error(&path, e))?;
         let plan = ShardPlan { split, number: shard.number, start: shard.start, rows: shard.rows };
         check_footer(&self.manifest, &plan, &builder).map_err(|problem| Error::invalid(&path, problem))?;
-        let builder = match columns {
-            Columns::All => builder,
-            Columns::WithoutCsi => {
-                let roots = builder.schema().fields().len();
-                let kept = (0..roots).filter(|i| builder.schema().field(*i).name() != "csi");
-                let mask = ProjectionMask::roots(builder.parquet_schema(), kept);
-                builder.with_projection(mask)
-            }
-        };
-        Ok(builder.with_batch_size(BATCH_ROWS))
+        let shape = self.manifest.shape();
+        columns::check_schema(builder.schema(), &shape).map_err(|source| Error::Columns { path, source })?;
+        // Columns that a newer version added, or somebody else, are not even decoded.
+        let wanted = columns::leaf_names(&shape, what == Columns::All);
+        let leaves = builder.parquet_schema().columns().iter().enumerate();
+        let kept = leaves.filter(|(_, leaf)| wanted.contains(&columns::leaf_name(leaf.path().parts())));
+        let mask = ProjectionMask::leaves(builder.parquet_schema(), kept.map(|(i, _)| i));
+        Ok(builder.with_projection(mask).with_batch_size(BATCH_ROWS))
     }
 
-    /// Typed rows of a batch that starts at `index`.
-    pub(crate) fn decode(&self, split: &str, index: u64, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
-        columns::records(batch)
-            .map_err(|problem| Error::invalid(&self.folder, format!("split {split} near row {index}: {problem}")))
+    /// Typed rows of a batch of a split.
+    fn decode(&self, split: &str, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
+        columns::records(batch).map_err(|source| Error::Columns { path: self.folder.join(split), source })
     }
 }
 
@@ -225,10 +222,6 @@ fn check_footer(
     if u64::try_from(file.num_rows()).ok() != Some(plan.rows) {
         return Err(format!("{} rows, expected {}", file.num_rows(), plan.rows));
     }
-    let expected = manifest.shape().schema();
-    if builder.schema().fields() != expected.fields() {
-        return Err("columns differ from this version's; generate the dataset again".into());
-    }
     Ok(())
 }
 
@@ -253,7 +246,7 @@ impl Records<'_> {
                         let batch = batch.map_err(|e| {
                             Error::invalid(self.dataset.folder(), format!("split {} near row {start}: {e}", self.split))
                         })?;
-                        self.rows = self.dataset.decode(&self.split, *start, &batch)?.into_iter();
+                        self.rows = self.dataset.decode(&self.split, &batch)?.into_iter();
                         *start += batch.num_rows() as u64;
                         return Ok(true);
                     }

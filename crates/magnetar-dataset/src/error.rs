@@ -3,8 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::columns::ColumnError;
 use crate::draw::DrawError;
 use crate::recipe::RecipeError;
+use crate::schema::{SCHEMA_VERSION, SchemaVersion};
 
 /// Anything that stops a dataset from being made or read.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +32,26 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it, and what to do.
         problem: String,
+    },
+    /// A dataset whose columns this program does not know.
+    #[error(
+        "{}: schema version {found} cannot be read, this program reads {}.x; use the magnetar that made it, or make it again",
+        path.display(),
+        SCHEMA_VERSION.major
+    )]
+    Schema {
+        /// The manifest.
+        path: PathBuf,
+        /// The version it has.
+        found: SchemaVersion,
+    },
+    /// Columns that do not hold what they should.
+    #[error("{}: {source}", path.display())]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with them.
+        source: ColumnError,
     },
     /// A request that makes no sense.
     #[error("{0}")]

@@ -185,6 +185,7 @@ impl RowGenerator<'_> {
             let departure = record.tx.device_from_global(&path.geometry.departure);
             RecordPath {
                 surface: path.interactions().surfaces().next(),
+                interactions: Some(*path.interactions()),
                 delay_s: path.delay(),
                 coefficients: element.gain,
                 aoa_azimuth: wrap(azimuth(&arrival)),

@@ -258,6 +258,8 @@ fn has_parquet(folder: &Path) -> bool {
 
 /// Takes over what an earlier run of the same dataset left.
 fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<(), Error> {
+    // A dataset that an older program began goes on with that program's columns.
+    manifest.schema_version = before.schema_version.min(manifest.schema_version);
     let differences = manifest.differences(before);
     if !differences.is_empty() {
         let list = differences.join("\n  ");

@@ -28,6 +28,8 @@ mod stream;
 mod verify;
 
 #[cfg(test)]
+mod schema_tests;
+#[cfg(test)]
 mod tests;
 
 pub use columns::ColumnError;
@@ -46,7 +48,7 @@ pub use placement::Region;
 pub use recipe::{Recipe, RecipeError};
 pub use record::{Materials, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};
-pub use schema::{SCHEMA_VERSION, Shape};
+pub use schema::{SCHEMA_VERSION, SchemaVersion, Shape};
 pub use shard::digest;
 pub use stream::{Purpose, Streams};
 pub use verify::{Verification, VerifyOptions, verify};

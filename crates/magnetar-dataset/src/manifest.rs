@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::recipe::{Recipe, differences, is_split_name};
 use crate::replay::STAND_IN;
-use crate::schema::{SCHEMA_VERSION, Shape};
+use crate::schema::{SCHEMA_VERSION, SchemaVersion, Shape};
 
 /// Name of the manifest in a dataset's folder.
 pub const MANIFEST: &str = "manifest.json";
@@ -61,7 +61,7 @@ pub struct Manifest {
     /// Version of magnetar that made it.
     pub version: String,
     /// Version of the columns.
-    pub schema_version: u32,
+    pub schema_version: SchemaVersion,
     /// What made the rows: `cpu` or `cuda`.
     pub backend: String,
     /// What the rows stand for, if they are simulated stand-ins for measurements.
@@ -75,6 +75,12 @@ pub struct Manifest {
     pub recipe: Recipe,
     /// The splits there are.
     pub splits: IndexMap<String, SplitManifest>,
+}
+
+/// The version alone, whatever else the manifest holds.
+#[derive(Deserialize)]
+struct Versioned {
+    schema_version: SchemaVersion,
 }
 
 impl SplitManifest {
@@ -117,7 +123,7 @@ impl Manifest {
     /// What decides the columns' types.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        Shape::of(&self.recipe)
+        Shape::of(&self.recipe, self.schema_version)
     }
 
     /// Reads and checks a dataset's manifest.
@@ -127,6 +133,12 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(MANIFEST);
         let text = read_whole(&path, MAX_BYTES, "not a manifest of a magnetar dataset")?;
+        // The version comes first: what another one holds may not be what is expected below.
+        if let Ok(Versioned { schema_version }) = serde_json::from_str(&text)
+            && !schema_version.is_readable()
+        {
+            return Err(Error::Schema { path, found: schema_version });
+        }
         let manifest: Self = serde_json::from_str(&text)
             .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a magnetar dataset")))?;
         manifest.check(&path)?;
@@ -137,12 +149,6 @@ impl Manifest {
         let fail = |problem: String| Err(Error::invalid(path, problem));
         if self.format != FORMAT {
             return fail(format!("format is {:?}, expected {FORMAT:?}", self.format));
-        }
-        if self.schema_version != SCHEMA_VERSION {
-            return fail(format!(
-                "schema version {} cannot be read, this is version {SCHEMA_VERSION}; generate it again",
-                self.schema_version
-            ));
         }
         let json = serde_json::to_string(&self.recipe).map_err(|e| Error::invalid(path, e.to_string()))?;
         Recipe::from_json(&json, &path.display().to_string())?;
@@ -190,6 +196,7 @@ impl Manifest {
         let mut found = Vec::new();
         for (what, a, b) in [
             ("version", &self.version, &other.version),
+            ("schema", &self.schema_version.to_string(), &other.schema_version.to_string()),
             ("backend", &self.backend, &other.backend),
             ("seed", &self.seed.to_string(), &other.seed.to_string()),
         ] {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use magnetar_scene::{Face, Pose, Room};
 use magnetar_signal::{Arrivals, RfChainDraw};
-use magnetar_trace::{PathKind, Surface};
+use magnetar_trace::{Interactions, PathKind, Surface};
 use num_complex::{Complex32, Complex64};
 
 use crate::draw::Board;
@@ -26,8 +26,10 @@ pub struct Materials {
 /// One true path, with the antennas applied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordPath {
-    /// The surface met, none for the direct path; a board is box 0.
+    /// The first surface met, none for the direct path; a board is box 0.
     pub surface: Option<Surface>,
+    /// What it meets from TX to RX, global frame; `None` where the dataset does not say (schema 1.0).
+    pub interactions: Option<Interactions>,
     /// Propagation delay to the array's centre, seconds.
     pub delay_s: f64,
     /// Passband coefficient at each RX element, antennas applied, before the link scale and without the propagation
@@ -44,10 +46,14 @@ pub struct RecordPath {
 }
 
 impl RecordPath {
-    /// Line of sight or specular.
+    /// How it travels.
     #[must_use]
     pub fn kind(&self) -> PathKind {
-        if self.surface.is_none() { PathKind::Los } else { PathKind::Specular }
+        match (self.surface, self.interactions.map_or(0, |list| list.transmissions())) {
+            (None, _) => PathKind::Los,
+            (Some(_), 0) => PathKind::Specular,
+            (Some(_), _) => PathKind::Transmitted,
+        }
     }
 
     /// Power of the path, mean over the RX elements, linear.

@@ -16,7 +16,6 @@ use crate::columns::csi::CSI;
 use crate::error::Error;
 use crate::manifest::{Manifest, ShardInfo};
 use crate::recipe::{self, Compression, hex};
-use crate::schema::SCHEMA_VERSION;
 
 /// Prefix of our keys in Parquet's key-value metadata.
 const PREFIX: &str = "magnetar.";
@@ -43,7 +42,7 @@ pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Ve
     let stand_in = manifest.stand_in.iter().map(|text| (format!("{PREFIX}stand_in"), text.clone()));
     Ok([
         ("version", manifest.version.clone()),
-        ("schema_version", SCHEMA_VERSION.to_string()),
+        ("schema_version", manifest.schema_version.to_string()),
         ("backend", manifest.backend.clone()),
         ("recipe_hash", manifest.recipe_hash.clone()),
         ("recipe", recipe),

@@ -22,6 +22,7 @@ use crate::generator::Generator;
 use crate::manifest::{Manifest, REFERENCE_BACKEND, ShardInfo, shard_name};
 use crate::recipe::Split;
 use crate::record::Record;
+use crate::schema::SCHEMA_VERSION;
 use crate::shard::digest;
 
 /// How thorough a verification is.
@@ -100,7 +101,7 @@ fn check_card(dataset: &Dataset, partial: bool) -> Result<(), String> {
         // A run that was stopped has not come to its card.
         Err(e) if e.kind() == ErrorKind::NotFound && partial => Ok(()),
         Err(e) => Err(format!("{}: {e}; {anew}", path.display())),
-        Ok(_) if manifest.version != env!("CARGO_PKG_VERSION") => Ok(()),
+        Ok(_) if manifest.version != env!("CARGO_PKG_VERSION") || manifest.schema_version != SCHEMA_VERSION => Ok(()),
         Ok(found) if found == card::card(manifest).as_bytes() => Ok(()),
         Ok(_) => Err(format!("{}: not the card of this manifest, edited or damaged; {anew}", path.display())),
     }

@@ -10,9 +10,10 @@ use num_complex::Complex64;
 
 use super::arrays::{floats, lists_of_structs, push_all, text};
 use super::describe::{field, list};
+use super::interactions::{InteractionsReader, InteractionsWriter, interactions_field};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
 use crate::record::{Record, RecordPath, surface_from_name, surface_name};
-use crate::schema::Shape;
+use crate::schema::{Shape, WITH_INTERACTIONS};
 
 const NUMBERS: [&str; 9] = [
     "delay_s",
@@ -36,6 +37,7 @@ struct Writer {
     kind: Vec<&'static str>,
     surface: Vec<&'static str>,
     numbers: [Vec<f64>; NUMBERS.len()],
+    interactions: Option<InteractionsWriter>,
 }
 
 struct Reader<'a> {
@@ -43,15 +45,22 @@ struct Reader<'a> {
     ends: &'a [i32],
     surface: &'a StringArray,
     numbers: [&'a [f64]; NUMBERS.len()],
+    interactions: Option<InteractionsReader<'a>>,
 }
 
-fn members() -> Fields {
+fn members(shape: &Shape) -> Fields {
     let number = |name, unit, frame, what| field(name, DataType::Float64, unit, frame, what);
     let [delay, re0, im0, re1, im1, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] = NUMBERS;
     let coefficient = "passband coefficient at the RX element, antennas applied, before the link scale";
-    Fields::from(vec![
-        field("kind", DataType::Utf8, "name", "", "LOS or specular"),
-        field("surface", DataType::Utf8, "name", "", "LOS, wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z"),
+    let mut members = vec![
+        field("kind", DataType::Utf8, "name", "", "LOS, specular or transmitted"),
+        field(
+            "surface",
+            DataType::Utf8,
+            "name",
+            "",
+            "first surface met: LOS, wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z",
+        ),
         number(delay, "s", "", "propagation delay to the array's centre"),
         number(re0, "1", "", coefficient),
         number(im0, "1", "", coefficient),
@@ -61,19 +70,23 @@ fn members() -> Fields {
         number(aoa_elevation, "rad", "RX-local", "direction of arrival, from the RX towards the source"),
         number(aod_azimuth, "rad", "TX-local", "direction of departure"),
         number(aod_elevation, "rad", "TX-local", "direction of departure"),
-    ])
+    ];
+    if shape.version >= WITH_INTERACTIONS {
+        members.push(interactions_field());
+    }
+    Fields::from(members)
 }
 
 impl ColumnGroup for PathColumns {
-    fn fields(&self, _: &Shape) -> Vec<Field> {
-        let what = "true paths: line of sight first, then first-order reflections";
+    fn fields(&self, shape: &Shape) -> Vec<Field> {
+        let what = "true paths: line of sight first, then by delay";
         vec![
             field("los", DataType::Boolean, "", "", "whether the direct path is free"),
-            field("paths", list(DataType::Struct(members())), "", "", what),
+            field("paths", list(DataType::Struct(members(shape))), "", "", what),
         ]
     }
 
-    fn writer(&self, _: &Shape, rows: usize) -> Box<dyn GroupWriter> {
+    fn writer(&self, shape: &Shape, rows: usize) -> Box<dyn GroupWriter> {
         let mut ends = Vec::with_capacity(rows + 1);
         ends.push(0);
         Box::new(Writer {
@@ -82,6 +95,7 @@ impl ColumnGroup for PathColumns {
             kind: Vec::new(),
             surface: Vec::new(),
             numbers: Default::default(),
+            interactions: (shape.version >= WITH_INTERACTIONS).then(InteractionsWriter::new),
         })
     }
 
@@ -92,6 +106,7 @@ impl ColumnGroup for PathColumns {
             ends,
             surface: members.text("surface")?,
             numbers: members.floats(NUMBERS)?,
+            interactions: InteractionsReader::new(&members)?,
         })))
     }
 }
@@ -113,6 +128,9 @@ impl GroupWriter for Writer {
                 &mut self.numbers,
                 [path.delay_s, a.re, a.im, b.re, b.im, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation],
             );
+            if let Some(writer) = &mut self.interactions {
+                writer.push(path.interactions.as_deref().unwrap_or_default());
+            }
         }
         self.ends.push(i32::try_from(self.kind.len()).unwrap_or(i32::MAX));
     }
@@ -120,6 +138,9 @@ impl GroupWriter for Writer {
     fn finish(self: Box<Self>, fields: &[FieldRef]) -> Result<Vec<ArrayRef>, ArrowError> {
         let mut members = vec![text(self.kind), text(self.surface)];
         members.extend(self.numbers.map(floats));
+        if let Some(writer) = self.interactions {
+            members.push(writer.finish(&interactions_field())?);
+        }
         Ok(vec![Arc::new(BooleanArray::from(self.los)), lists_of_structs(&fields[1], self.ends, members)?])
     }
 }
@@ -137,6 +158,7 @@ impl GroupReader for Reader<'_> {
                 self.numbers.map(|column| column[i]);
             record.paths.push(RecordPath {
                 surface,
+                interactions: self.interactions.as_ref().map(|reader| reader.read(i)).transpose()?,
                 delay_s,
                 coefficients: [Complex64::new(re0, im0), Complex64::new(re1, im1)],
                 aoa_azimuth,

@@ -1,0 +1,67 @@
+//! Datasets of older schemas stay readable; newer ones are refused by name.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cli;
+use crate::folder::files;
+
+fn schema_1(name: &str) -> String {
+    format!("{}/../../tests/data/dataset_schema_1/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn every_reader_takes_a_dataset_of_schema_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("arrivals.csv");
+    let features = folder.path().join("features");
+    let (rows, observations) = (schema_1("rows"), schema_1("observations"));
+    for args in [
+        vec!["stats", &rows],
+        vec!["stats", &observations],
+        vec!["verify", &rows, "--sample", "16"],
+        vec!["verify", &observations, "--sample", "3"],
+        vec!["evaluate", &rows, "--split", "test", "--limit", "8"],
+        vec!["posterior", &rows, "--split", "test", "--index", "3"],
+        vec!["fuse", &rows, "--limit", "2"],
+        vec!["features", &rows, "--split", "train", "--limit", "4", "--out", features.to_str().unwrap()],
+        vec!["estimate", &format!("{observations}/val/part-00000.parquet"), "--out", table.to_str().unwrap()],
+    ] {
+        cli::succeed(&args);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for (name, bytes) in files(from) {
+        let path = to.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_dataset_of_schema_1_is_finished_with_its_own_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(Path::new(&schema_1("observations")), folder.path());
+    let out = folder.path().to_str().unwrap();
+    let rest = ["--csi", "f16", "--seed", "0", "--split", "val", "--out", out];
+    cli::succeed(&[&["generate", "--limit", "5"], &rest[..]].concat());
+    cli::succeed(&["verify", out, "--sample", "5"]);
+    let manifest = fs::read_to_string(folder.path().join("manifest.json")).unwrap();
+    assert!(manifest.contains("\"schema_version\": 1,"), "{manifest}");
+}
+
+#[test]
+fn a_newer_major_schema_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(Path::new(&schema_1("observations")), folder.path());
+    let path = folder.path().join("manifest.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    let newer = manifest.replace("\"schema_version\": 1,", "\"schema_version\": \"7.2\", \"unheard_of\": true,");
+    fs::write(&path, newer).unwrap();
+    for command in ["stats", "verify", "evaluate"] {
+        let error = cli::fail(&[command, folder.path().to_str().unwrap()]);
+        assert!(error.contains("schema version 7.2 cannot be read"), "{error}");
+        assert!(error.contains("use the magnetar that made it"), "{error}");
+    }
+}
