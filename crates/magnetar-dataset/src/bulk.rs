@@ -31,7 +31,7 @@ impl RowGenerator<'_> {
             .zip(&paths)
             .map(|(record, paths)| self.simulator.signal_row(paths, &link_draw(record)))
             .collect();
-        backend.add_signals(&rows, &mut blocks).map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))?;
+        backend.add_signals(&rows, &mut blocks).map_err(|source| Error::Backend { rows: from..to, source })?;
         for (record, block) in records.iter_mut().zip(&blocks) {
             self.generator.store(block, record);
             self.estimate(record)?;

@@ -1,4 +1,4 @@
-//! Estimated components as a table: one row a component, as Parquet, JSON lines or CSV.
+//! Estimated components as a table: one row per component, as Parquet, JSON lines or CSV.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -22,7 +22,7 @@ const NUMBERS: [&str; 6] = ["aoa_rad", "phase_rad", "delay_s", "raw_snr_db", "sn
 /// What went wrong with a table.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentWriterError {
-    /// The ending of the name tells no known format.
+    /// The ending of the name is that of no known format.
     #[error("{0}: expected a name that ends in .parquet, .jsonl or .csv")]
     Format(String),
     /// The file cannot be written.
@@ -44,13 +44,13 @@ pub enum ComponentWriterError {
 }
 
 enum Output {
-    Parquet { writer: Box<ArrowWriter<AtomicFile>>, rows: Rows },
+    Parquet { writer: Box<ArrowWriter<AtomicFile>>, rows: UnwrittenRows },
     Json(AtomicFile),
     Csv(AtomicFile),
 }
 
 #[derive(Default)]
-struct Rows {
+struct UnwrittenRows {
     observation: Vec<u64>,
     rank: Vec<u32>,
     numbers: [Vec<f64>; NUMBERS.len()],
@@ -84,7 +84,7 @@ impl ComponentWriter {
                     WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
                 let writer = ArrowWriter::try_new(target, schema(columns), Some(properties))
                     .map_err(|source| ComponentWriterError::Parquet { file: file.clone(), source })?;
-                Output::Parquet { writer: Box::new(writer), rows: Rows::default() }
+                Output::Parquet { writer: Box::new(writer), rows: UnwrittenRows::default() }
             }
             "csv" => {
                 writeln!(target, "observation,rank,{}", NUMBERS[..columns].join(",")).map_err(io_error)?;
@@ -139,7 +139,7 @@ impl ComponentWriter {
     }
 }
 
-impl Rows {
+impl UnwrittenRows {
     fn flush(&mut self, writer: &mut ArrowWriter<AtomicFile>, columns: usize) -> Result<(), ParquetError> {
         let rows = std::mem::take(self);
         let mut arrays: Vec<ArrayRef> =

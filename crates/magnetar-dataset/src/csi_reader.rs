@@ -87,7 +87,7 @@ impl CsiReader {
             other => return Err(column(format!("its `csi` is of type {other}"))),
         };
         if width == 0 || !width.is_multiple_of(PER_BIN) {
-            return Err(column(format!("its `csi` has {width} numbers a row")));
+            return Err(column(format!("its `csi` has {width} numbers per row")));
         }
         check_tensor(field, width / PER_BIN).map_err(column)?;
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);

@@ -164,7 +164,7 @@ impl Dataset {
             .build()
             .map_err(|e| parquet_error(&path, e))?;
         match reader.next() {
-            Some(batch) => batch.map_err(|e| Error::invalid(&path, e.to_string())),
+            Some(batch) => batch.map_err(|source| Error::Rows { path, row: index, source }),
             None => Err(Error::invalid(&path, format!("row {index} is missing"))),
         }
     }
@@ -243,8 +243,10 @@ impl Records<'_> {
             if let Some((reader, start)) = &mut self.reader {
                 match reader.next() {
                     Some(batch) => {
-                        let batch = batch.map_err(|e| {
-                            Error::invalid(self.dataset.folder(), format!("split {} near row {start}: {e}", self.split))
+                        let batch = batch.map_err(|source| Error::Rows {
+                            path: self.dataset.folder().join(&self.split),
+                            row: *start,
+                            source,
                         })?;
                         self.rows = self.dataset.decode(&self.split, &batch)?.into_iter();
                         *start += batch.num_rows() as u64;

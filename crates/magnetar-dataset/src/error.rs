@@ -1,7 +1,15 @@
 //! What can go wrong with a dataset.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+use arrow::error::ArrowError;
+use magnetar_signal::BackendError;
+use magnetar_signal::sre::SreError;
+use magnetar_trace::TraceError;
+use parquet::errors::ParquetError;
+use rayon::ThreadPoolBuildError;
 
 use crate::columns::ColumnError;
 use crate::draw::DrawError;
@@ -52,6 +60,72 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with them.
         source: ColumnError,
+    },
+    /// A file that Parquet cannot read or write.
+    #[error("{}: {source}", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What Parquet reports.
+        source: ParquetError,
+    },
+    /// Rows that cannot be decoded.
+    #[error("{}: from row {row} on: {source}", path.display())]
+    Rows {
+        /// The shard, or the split's folder.
+        path: PathBuf,
+        /// The first row's number within its split.
+        row: u64,
+        /// What Arrow reports.
+        source: ArrowError,
+    },
+    /// Rows that do not fit their columns.
+    #[error("rows {}..{}: {source}", rows.start, rows.end)]
+    Batch {
+        /// The rows' numbers within their split.
+        rows: Range<u64>,
+        /// What Arrow reports.
+        source: ArrowError,
+    },
+    /// A row whose scene cannot be traced.
+    #[error("row {row}: {source}")]
+    Trace {
+        /// The row's number within its split.
+        row: u64,
+        /// What the tracer reports.
+        source: TraceError,
+    },
+    /// A row whose arrivals cannot be estimated.
+    #[error("row {row}: {source}")]
+    Estimation {
+        /// The row's number within its split.
+        row: u64,
+        /// What the estimator reports.
+        source: SreError,
+    },
+    /// Rows whose signals a backend could not make.
+    #[error("rows {}..{}: {source}", rows.start, rows.end)]
+    Backend {
+        /// The rows' numbers within their split.
+        rows: Range<u64>,
+        /// What the backend reports.
+        source: BackendError,
+    },
+    /// Worker threads that do not start.
+    #[error("cannot start {threads} threads: {source}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// What the system reports.
+        source: ThreadPoolBuildError,
+    },
+    /// A recipe that cannot be written as JSON.
+    #[error("recipe {name:?} cannot be written as JSON: {source}")]
+    RecipeJson {
+        /// The recipe's name.
+        name: String,
+        /// What the writer reports.
+        source: serde_json::Error,
     },
     /// A request that makes no sense.
     #[error("{0}")]

@@ -104,7 +104,7 @@ impl Plan {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads())
             .build()
-            .map_err(|e| Error::Request(format!("cannot start {} threads: {e}", self.threads())))?;
+            .map_err(|source| Error::Threads { threads: self.threads(), source })?;
         let state = Mutex::new(State { manifest: self.manifest.clone(), written: started, bytes: 0 });
         let stopped = AtomicBool::new(false);
         let rows = AtomicU64::new(0);
@@ -192,7 +192,7 @@ impl Plan {
         let Some(backend) = &self.job.backend else { return batch(&self.manifest, generator, from, to) };
         let mut rows = BatchBuilder::new(self.manifest.shape(), usize::try_from(to - from).unwrap_or(0));
         generator.bulk(&**backend, from, to)?.iter().for_each(|record| rows.push(record));
-        rows.finish().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
+        rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
     }
 
     fn record(&self, state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), Error> {
@@ -225,7 +225,7 @@ pub(crate) fn batch(
             rows.push(record);
         }
     }
-    rows.finish().map_err(|e| Error::Request(format!("rows {from}..{to}: {e}")))
+    rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
 }
 
 /// Bytes that the first rows of a split take when encoded.

@@ -176,7 +176,7 @@ impl RowGenerator<'_> {
         let board: Option<(BoxShape, Slab)> = record.board.map(|board| (board.shape, generator.board_slab));
         self.simulator
             .trace(record.room, slabs, board.as_slice(), &record.tx, &record.rx)
-            .map_err(|e| Error::Request(format!("row {}: {e}", record.index)))?;
+            .map_err(|source| Error::Trace { row: record.index, source })?;
         let (paths, element_paths) = (self.simulator.paths(), self.simulator.element_paths());
         record.los = paths.first().is_some_and(|path| path.geometry.is_line_of_sight());
         record.paths.clear();
@@ -213,7 +213,7 @@ impl RowGenerator<'_> {
         let estimate = self
             .simulator
             .estimate_interleaved(csi)
-            .map_err(|e| Error::Request(format!("row {}: {e}", record.index)))?;
+            .map_err(|source| Error::Estimation { row: record.index, source })?;
         estimate.write_arrivals(&mut record.arrivals);
         Ok(())
     }

@@ -38,7 +38,8 @@ pub(crate) struct ShardPlan<'a> {
 
 /// Our key-value metadata of a shard, in a fixed order.
 pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Vec<(String, String)>, Error> {
-    let recipe = serde_json::to_string(&manifest.recipe).map_err(|e| Error::Request(e.to_string()))?;
+    let recipe = serde_json::to_string(&manifest.recipe)
+        .map_err(|source| Error::RecipeJson { name: manifest.recipe.name.clone(), source })?;
     let stand_in = manifest.stand_in.iter().map(|text| (format!("{PREFIX}stand_in"), text.clone()));
     Ok([
         ("version", manifest.version.clone()),
@@ -58,12 +59,12 @@ pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Ve
 }
 
 /// Encodings that measured best: see docs/performance.md.
-fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterProperties, Error> {
+fn properties(path: &Path, manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterProperties, Error> {
     let store = &manifest.recipe.store;
     let codec = match store.compression {
         Compression::None => Codec::UNCOMPRESSED,
         Compression::Zstd => {
-            Codec::ZSTD(ZstdLevel::try_new(store.compression_level).map_err(|e| Error::Request(e.to_string()))?)
+            Codec::ZSTD(ZstdLevel::try_new(store.compression_level).map_err(|e| parquet_error(path, e))?)
         }
     };
     let floats = match store.encoding {
@@ -78,8 +79,7 @@ fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterPropert
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_max_row_group_row_count(Some(usize::try_from(plan.rows).unwrap_or(usize::MAX).max(1)))
         .set_key_value_metadata(Some(metadata));
-    let schema =
-        ArrowSchemaConverter::new().convert(&manifest.shape().schema()).map_err(|e| Error::Request(e.to_string()))?;
+    let schema = ArrowSchemaConverter::new().convert(&manifest.shape().schema()).map_err(|e| parquet_error(path, e))?;
     for column in schema.columns() {
         let path = column.path().clone();
         match column.physical_type() {
@@ -169,9 +169,12 @@ impl<'a> ShardWriter<'a, io::Sink> {
 
 impl<'a, W: Write + Send> ShardWriter<'a, W> {
     fn to(sink: W, path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
-        let writer =
-            ArrowWriter::try_new(Hashing::new(sink), manifest.shape().schema(), Some(properties(manifest, &plan)?))
-                .map_err(|e| parquet_error(&path, e))?;
+        let writer = ArrowWriter::try_new(
+            Hashing::new(sink),
+            manifest.shape().schema(),
+            Some(properties(&path, manifest, &plan)?),
+        )
+        .map_err(|e| parquet_error(&path, e))?;
         Ok(Self { writer, plan, path })
     }
 
@@ -189,14 +192,14 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
     }
 }
 
-/// Parquet wraps the system's errors; a full disk should still be told as one.
+/// Parquet wraps the system's errors; a full disk should still be reported as one.
 pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
             Ok(source) => Error::Io { path: path.to_owned(), source: *source },
-            Err(other) => Error::invalid(path, other.to_string()),
+            Err(other) => Error::Parquet { path: path.to_owned(), source: ParquetError::External(other) },
         },
-        other => Error::invalid(path, other.to_string()),
+        source => Error::Parquet { path: path.to_owned(), source },
     }
 }
 

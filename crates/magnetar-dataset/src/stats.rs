@@ -265,7 +265,7 @@ pub fn region_labels() -> [&'static str; 4] {
     Region::ALL.map(Region::label)
 }
 
-/// Reads a dataset's splits (all of them if `splits` is empty) and sums them up. `progress` is told of rows read.
+/// Reads a dataset's splits (all of them if `splits` is empty) and sums them up. `progress` hears of rows read.
 ///
 /// # Errors
 /// If a split or shard is missing or cannot be read.
