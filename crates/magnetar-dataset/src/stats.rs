@@ -33,7 +33,7 @@ pub struct Percentiles {
 
 /// The statistics of some rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
+pub struct RowStatistics {
     /// Rows.
     pub rows: u64,
     /// Share of rows whose direct path is free.
@@ -154,9 +154,9 @@ impl Statistics {
     /// The statistics so far.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    pub fn summary(&self) -> Summary {
+    pub fn row_statistics(&self) -> RowStatistics {
         let share = |n: u64, of: u64| n as f64 / (of.max(1)) as f64;
-        Summary {
+        RowStatistics {
             rows: self.rows,
             los_share: share(self.los, self.rows),
             paths_mean: share(self.paths, self.rows),
@@ -248,18 +248,18 @@ fn percentiles(histogram: &Histogram) -> Option<Percentiles> {
 
 /// Statistics of a split: rows without a board, rows with one, all rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SplitSummary {
+pub struct SplitStatistics {
     /// The split.
     pub split: String,
     /// Rows without a board.
-    pub no_board: Summary,
+    pub no_board: RowStatistics,
     /// Rows with a board.
-    pub board: Summary,
+    pub board: RowStatistics,
     /// All rows.
-    pub all: Summary,
+    pub all: RowStatistics,
 }
 
-/// The regions in the order of [`Summary::regions`].
+/// The regions in the order of [`RowStatistics::regions`].
 #[must_use]
 pub fn region_labels() -> [&'static str; 4] {
     Region::ALL.map(Region::label)
@@ -273,7 +273,7 @@ pub fn stats(
     dataset: &Dataset,
     splits: &[String],
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<SplitSummary>, Error> {
+) -> Result<Vec<SplitStatistics>, Error> {
     let names: Vec<String> =
         if splits.is_empty() { dataset.manifest().splits.keys().cloned().collect() } else { splits.to_vec() };
     let blank = Statistics::new(dataset.recipe())?;
@@ -298,11 +298,11 @@ pub fn stats(
         )?;
         let mut all = no_board.clone();
         all.merge(&board);
-        summaries.push(SplitSummary {
+        summaries.push(SplitStatistics {
             split: name,
-            no_board: no_board.summary(),
-            board: board.summary(),
-            all: all.summary(),
+            no_board: no_board.row_statistics(),
+            board: board.row_statistics(),
+            all: all.row_statistics(),
         });
     }
     Ok(summaries)

@@ -155,7 +155,7 @@ fn a_damaged_foreign_or_missing_shard_is_found_and_made_again() {
 }
 
 #[test]
-fn another_recipe_seed_or_storage_is_refused_and_the_difference_told() {
+fn another_recipe_seed_or_storage_is_refused_and_the_difference_reported() {
     let folder = tempfile::tempdir().unwrap();
     let base = recipe(&[]);
     run(job(&base, folder.path(), 3, 1));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::SplitManifest;
-use magnetar_dataset::stats::{Percentiles, Summary, region_labels, stats};
+use magnetar_dataset::stats::{Percentiles, RowStatistics, region_labels, stats};
 
 use super::dataset_folder::open_dataset;
 use crate::progress;
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(title: &str, summary: &Summary) {
+fn print(title: &str, summary: &RowStatistics) {
     println!(
         "{title}: {} rows, LOS {:.1} %, {:.2} paths a row",
         summary.rows,
