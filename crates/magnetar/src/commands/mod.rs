@@ -3,6 +3,7 @@
 mod ablation;
 mod backend;
 mod bench_gpu;
+mod check_files;
 mod dataset_folder;
 mod devices;
 mod estimate;

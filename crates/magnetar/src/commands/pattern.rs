@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use magnetar_scene::{AntennaPattern, Cut};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use super::check_files::{Accepted, CheckArgs, ListArgs};
 
 /// Flags of `magnetar pattern`.
 #[derive(clap::Args)]
@@ -26,11 +28,7 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Action {
     /// List the shipped antenna patterns.
-    List {
-        /// Print a JSON array.
-        #[arg(long)]
-        json: bool,
-    },
+    List(ListArgs),
     /// Show a pattern: gain, half-power widths, front-to-back ratio and the two principal cuts.
     Show {
         /// A shipped pattern's name or a pattern file.
@@ -43,22 +41,15 @@ enum Action {
         csv: bool,
     },
     /// Check pattern files. Exit code 1 if any is refused.
-    Check {
-        /// Shipped patterns' names or pattern files.
-        #[arg(required = true)]
-        patterns: Vec<String>,
-        /// Print a JSON array.
-        #[arg(long)]
-        json: bool,
-    },
+    Check(CheckArgs),
 }
 
 /// Lists, shows or checks antenna patterns.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.action {
-        Action::List { json } => list(*json),
+        Action::List(args) => list(args.json),
         Action::Show { pattern, json, csv } => show(pattern, *json, *csv),
-        Action::Check { patterns, json } => check(patterns, *json),
+        Action::Check(args) => Ok(args.run(check)),
     }
 }
 
@@ -117,28 +108,13 @@ fn show(name: &str, as_json: bool, as_csv: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(names: &[String], as_json: bool) -> anyhow::Result<ExitCode> {
-    let mut reports = Vec::new();
-    let mut all_ok = true;
-    for name in names {
-        let checked = AntennaPattern::load(name);
-        all_ok &= checked.is_ok();
-        match &checked {
-            Ok(pattern) if as_json => {
-                reports.push(json!({ "file": name, "ok": true, "warnings": warnings(pattern) }));
-            }
-            Err(error) if as_json => reports.push(json!({ "file": name, "ok": false, "error": error.to_string() })),
-            Ok(pattern) => {
-                println!("{name}: ok, peak gain {:.2} dBi", pattern.peak_gain_db());
-                warnings(pattern).iter().for_each(|warning| println!("{name}: warning: {warning}"));
-            }
-            Err(error) => eprintln!("error: {error}"),
-        }
-    }
-    if as_json {
-        println!("{:#}", Value::from(reports));
-    }
-    Ok(if all_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+fn check(name: &str) -> Result<Accepted, magnetar_scene::Error> {
+    let pattern = AntennaPattern::load(name)?;
+    Ok(Accepted {
+        summary: format!("peak gain {:.2} dBi", pattern.peak_gain_db()),
+        keys: Map::new(),
+        warnings: warnings(&pattern),
+    })
 }
 
 /// What is allowed but probably not meant.

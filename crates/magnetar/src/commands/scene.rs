@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use magnetar_scene::{Face, Layer, Scene, Slab};
-use serde_json::{Value, json};
+use magnetar_scene::{Face, Layer, MaterialLibrary, Scene, Slab};
+use serde_json::{Map, Value, json};
 
+use super::check_files::{Accepted, CheckArgs, ListArgs};
 use super::material::MaterialsArgs;
 use super::scene_from_map;
 use crate::args::parse_frequency_ghz;
@@ -27,11 +28,7 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Action {
     /// List the shipped scenes.
-    List {
-        /// Print a JSON array.
-        #[arg(long)]
-        json: bool,
-    },
+    List(ListArgs),
     /// Show a scene: room, surfaces, boxes, and its materials at the carrier.
     Show {
         /// A shipped scene's name or a scene file.
@@ -47,12 +44,8 @@ enum Action {
     },
     /// Check scene files: values, materials and their frequency ranges. Exit code 1 if any is refused.
     Check {
-        /// Shipped scenes' names or scene files.
-        #[arg(required = true)]
-        scenes: Vec<String>,
-        /// Print a JSON array.
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        files: CheckArgs,
         #[command(flatten)]
         world: World,
     },
@@ -73,9 +66,12 @@ struct World {
 /// Lists, shows or checks scenes.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.action {
-        Action::List { json } => list(*json),
+        Action::List(args) => list(args.json),
         Action::Show { scene, json, toml, world } => show(scene, *json, *toml, world),
-        Action::Check { scenes, json, world } => check(scenes, *json, world),
+        Action::Check { files, world } => {
+            let materials = world.materials.library()?;
+            Ok(files.run(|name| check(name, &materials, world.frequency_ghz * 1e9)))
+        }
         Action::FromMap(args) => scene_from_map::run(args),
     }
 }
@@ -119,7 +115,7 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &World) -> anyhow::Resu
             "frequency_hz": world.frequency_ghz * 1e9,
             "device_height_m": scene.device_height,
             "room_m": scene.room.bounds(),
-            "surfaces": surfaces.collect::<serde_json::Map<_, _>>(),
+            "surfaces": surfaces.collect::<Map<_, _>>(),
             "boxes": boxes.collect::<Vec<_>>(),
             "warnings": scene.warnings(),
         });
@@ -158,30 +154,15 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &World) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(names: &[String], as_json: bool, world: &World) -> anyhow::Result<ExitCode> {
-    let materials = world.materials.library()?;
-    let mut reports = Vec::new();
-    let mut all_ok = true;
-    for name in names {
-        let checked =
-            Scene::load(name).and_then(|scene| scene.resolve(&materials, world.frequency_ghz * 1e9).map(|_| scene));
-        all_ok &= checked.is_ok();
-        match &checked {
-            Ok(scene) if as_json => reports
-                .push(json!({ "file": name, "ok": true, "boxes": scene.boxes.len(), "warnings": scene.warnings() })),
-            Err(error) if as_json => reports.push(json!({ "file": name, "ok": false, "error": error.to_string() })),
-            Ok(scene) => {
-                println!("{name}: ok, {} boxes", scene.boxes.len());
-                scene.warnings().iter().for_each(|warning| println!("{name}: warning: {warning}"));
-            }
-            // Refusals are errors, and go where errors go; one bad file does not hide the next.
-            Err(error) => eprintln!("error: {error}"),
-        }
-    }
-    if as_json {
-        println!("{:#}", Value::from(reports));
-    }
-    Ok(if all_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+fn check(name: &str, materials: &MaterialLibrary, frequency_hz: f64) -> Result<Accepted, magnetar_scene::Error> {
+    let scene = Scene::load(name)?;
+    scene.resolve(materials, frequency_hz)?;
+    let boxes = scene.boxes.len();
+    Ok(Accepted {
+        summary: format!("{boxes} boxes"),
+        keys: Map::from_iter([("boxes".to_owned(), json!(boxes))]),
+        warnings: scene.warnings(),
+    })
 }
 
 /// The name of an outer surface, as in scene files and path tables.
