@@ -59,6 +59,28 @@ fn the_posterior_commands_agree_on_one_dataset() {
     let bytes = std::fs::read(&table).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
 
+    // What was written can be judged like any scorer, and is the twin again.
+    let (table, all) = (table.to_str().unwrap(), all.to_str().unwrap());
+    let scorers = ["--scorer", "twin", "--scorer", table, "--scorer", all];
+    let compared = json(&cli::succeed(&[&["evaluate", &d, "--limit", "3", "--json"], &scorers[..]].concat()));
+    for file in ["all.parquet", "all.npy"] {
+        let difference = &compared[file]["minus_first"]["differences"]["nll"]["mean"];
+        assert!(difference.as_f64().unwrap().abs() < 1e-5, "{difference}");
+        assert!(compared[file]["i_post"].is_number());
+    }
+    assert!(compared["twin"]["scorer"]["knowledge"]["materials"]["one_of"].is_array());
+    let text = cli::succeed(&["evaluate", &d, "--limit", "3", "--scorer", "uniform"]);
+    assert!(text.contains("uniform: no material used") && text.contains("I_post") && !text.contains("twin"), "{text}");
+    let err = cli::fail(&["evaluate", &d, "--limit", "4", "--scorer", table]);
+    assert!(err.contains("no volume for row 3 of split test"), "{err}");
+    assert!(cli::fail(&["evaluate", &d, "--split", "val", "--limit", "3", "--scorer", table]).contains("split test"));
+    assert!(cli::fail(&["evaluate", &d, "--scorer", "oracle"]).contains("twin, uniform"));
+    assert!(cli::fail(&["fuse", &d, "--scorer", "twin", "--scorer", "uniform"]).contains("one --scorer"));
+    assert!(cli::fail(&["ablation", &d, "--scorer", "uniform"]).contains("only the twin"));
+    let one = json(&cli::succeed(&["posterior", &d, "--index", "2", "--json", "--scorer", table]));
+    assert_eq!(one["scorer"]["name"], "all.parquet");
+    assert!(cli::succeed(&["fuse", &d, "--limit", "2", "--scorer", "uniform"]).contains("uniform:"));
+
     let fused = json(&cli::succeed(&["fuse", &d, "--limit", "4", "--json"]));
     assert_eq!(fused["sets"], 4);
     assert!(fused["late_p1m_percent"].as_f64().unwrap() > fused["single_p1m_percent"].as_f64().unwrap());

@@ -1,4 +1,4 @@
-//! What can go wrong, told so that a user can act.
+//! What can go wrong, reported so that a user can act.
 
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +57,12 @@ pub enum PosteriorError {
     /// The backend that was to score failed.
     #[error(transparent)]
     Backend(#[from] magnetar_signal::BackendError),
+    /// A scorer that is not of this crate failed.
+    #[error(transparent)]
+    Scorer {
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A parameter file that cannot be used.
     #[error("{place}: {reason}")]
     Parameters {

@@ -15,7 +15,7 @@ pub const DISPLACEMENT_SCALE_M: f64 = 5.0;
 /// Unit of the SNR channel, dB: processed SNR divided by this is of order one.
 pub const SNR_SCALE_DB: f64 = 40.0;
 
-/// Ranges shorter than this are told as this in the log-range channel, metres.
+/// Ranges shorter than this are reported as this in the log-range channel, metres.
 pub const RANGE_FLOOR_M: f64 = 0.05;
 
 /// The two factored fields. Channel c of the spatial field is `spatial[c H W ..]`; channel c of the heading query is

@@ -3,37 +3,46 @@
 //! From one observation (K ranked AoA-SNR pairs), the layout and the RX pose to a joint distribution over the TX's
 //! planar position and heading.
 
-mod backend;
+mod balanced;
+mod balanced_metrics;
 mod error;
 mod features;
 mod fusion;
 mod hpd;
+mod identity;
+mod knowledge;
 mod layout;
 mod loss;
 mod metrics;
+mod paired;
 mod post_index;
-mod summary;
+mod scorer;
 mod support;
 mod target;
 #[cfg(test)]
 mod testing;
 mod twin;
+mod uniform;
 mod volume;
 
-pub use backend::{CpuScoring, ScoreRow, ScoringBackend};
+pub use balanced::{BalancedMean, REPLAY_LEVELS, Stratum};
+pub use balanced_metrics::{BalancedMetrics, BalancedScores, Reliability};
 pub use error::PosteriorError;
 pub use features::{DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, query_channels, spatial_channels};
 pub use fusion::{Fused, fuse};
 pub use hpd::{HpdCurve, LEVELS};
+pub use knowledge::{Knowledge, LevelKnowledge, MaterialKnowledge};
 pub use layout::Layout;
 pub use loss::uniform_referenced_loss;
 pub use metrics::{CONE_OPENINGS_DEG, Score};
+pub use paired::{PairedDifferences, PairedScores};
 pub use post_index::{DesignMetrics, post_index};
-pub use summary::{Estimate, REPLAY_LEVELS, Stratum, Summary, Tally};
+pub use scorer::{RowNumber, ScoreRow, Scorer};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
 pub use target::Target;
 pub use twin::{
-    Ablation, Grain, PARAMETER_RANGES, RoomSlabs, TwinBox, TwinFile, TwinModel, TwinParameters, TwinRow, TwinRows,
-    TwinScorer, TwinShared, TwinTables,
+    Ablation, CpuScoring, Grain, PARAMETER_RANGES, RoomSlabs, ScoringBackend, Twin, TwinBox, TwinFile, TwinModel,
+    TwinParameters, TwinRow, TwinRows, TwinScorer, TwinShared, TwinTables,
 };
+pub use uniform::UniformScorer;
 pub use volume::Volume;

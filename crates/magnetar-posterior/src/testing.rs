@@ -1,8 +1,8 @@
-//! Grids and a model that tests share.
+//! Grids, a model and a score that tests share.
 
 use magnetar_scene::{Room, Slab, synthetic_vivaldi};
 
-use crate::{RoomSlabs, Support, SupportSize, TwinModel};
+use crate::{HpdCurve, LEVELS, RoomSlabs, Score, Support, SupportSize, TwinModel};
 
 /// The paper's nominal room.
 pub fn room() -> Room {
@@ -39,5 +39,24 @@ pub fn paper_model() -> TwinModel {
         separation_min_m: 0.3,
         assignments: vec![room(slab(5.24, 0.28)), room(slab(6.3, 0.12))],
         box_slab: Slab { thickness: 0.033, ..slab(6.3, 0.12) },
+    }
+}
+
+/// A score with an NLL of its own: it covers the square root of what it says and needs a fifth of the candidates.
+pub fn score(nll: f64) -> Score {
+    let level = |n: usize| n as f64 / 100.0;
+    Score {
+        nll,
+        hpd: HpdCurve {
+            coverage: (0..LEVELS).map(|n| level(n).sqrt()).collect(),
+            support: (0..LEVELS).map(|n| level(n) / 5.0).collect(),
+        },
+        map_xy_m: 1.0,
+        map_yaw_deg: 10.0,
+        joint_hit: 1.0,
+        p1m: 0.5,
+        p_joint: 0.25,
+        cone_mass: std::array::from_fn(|n| n as f64 / 8.0),
+        cone_hit: [1.0; 9],
     }
 }

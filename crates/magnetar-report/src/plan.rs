@@ -21,7 +21,7 @@ pub struct PlanPath {
 
 /// What a plan shows.
 #[derive(Debug, Clone)]
-pub struct Plan<'a> {
+pub struct FloorPlan<'a> {
     /// The room.
     pub room: &'a Room,
     /// What stands in it.
@@ -74,7 +74,7 @@ pub fn plan_frame(outer: [f64; 4], room: &Room) -> Frame {
 }
 
 /// Draws a plan within `outer` (`[x, y, width, height]`, pixels).
-pub fn draw_plan(canvas: &mut Canvas, frame: &Frame, plan: &Plan<'_>, title: &str, colour: PathColour) {
+pub fn draw_plan(canvas: &mut Canvas, frame: &Frame, plan: &FloorPlan<'_>, title: &str, colour: PathColour) {
     frame.draw(canvas, title);
     draw_room(canvas, frame, plan.room, plan.boxes);
     canvas.begin_clip(frame.area);
@@ -120,7 +120,7 @@ pub fn draw_devices(canvas: &mut Canvas, frame: &Frame, tx: Option<&Pose>, rx: &
 }
 
 /// Draws what the marks and lines of a plan mean, in rows of `width` pixels; returns its height.
-pub fn plan_legend(canvas: &mut Canvas, [x, y]: [f64; 2], width: f64, plan: &Plan<'_>, colour: PathColour) -> f64 {
+pub fn plan_legend(canvas: &mut Canvas, [x, y]: [f64; 2], width: f64, plan: &FloorPlan<'_>, colour: PathColour) -> f64 {
     let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);
     marker(canvas, [x + 8.0, y - 4.0], Marker::Tx, 5.5);
     canvas.text([x + 19.0, y], "TX", style);

@@ -7,6 +7,8 @@ use magnetar_dataset::{DrawError, RecipeError, Record};
 use magnetar_files::BoundedReadError;
 use magnetar_posterior::PosteriorError;
 
+use crate::scorers::VolumeFileError;
+
 /// Anything that stops a study.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
@@ -24,6 +26,16 @@ pub enum StudyError {
         /// Why.
         source: PosteriorError,
     },
+    /// Rows that were scored together could not be.
+    #[error("rows {first} to {last}: {source}")]
+    Rows {
+        /// Index of the first.
+        first: u64,
+        /// Index of the last.
+        last: u64,
+        /// Why.
+        source: PosteriorError,
+    },
     /// A point of a sweep could not be measured.
     #[error("point {number} ({label}): {source}")]
     Point {
@@ -33,6 +45,26 @@ pub enum StudyError {
         label: String,
         /// Why.
         source: Box<Self>,
+    },
+    /// There is no such scorer.
+    #[error(
+        "no scorer {name:?}; there are {}, and files of volumes that end in .parquet or .npy",
+        names.join(", ")
+    )]
+    UnknownScorer {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        names: Vec<String>,
+    },
+    /// A file of volumes cannot be used.
+    #[error(transparent)]
+    Volumes(#[from] VolumeFileError),
+    /// A file of volumes was given where rows are made anew.
+    #[error("{name}: a sweep makes its own rows, for which no file holds volumes; give a scorer by name")]
+    VolumesOfSweep {
+        /// The file.
+        name: String,
     },
     /// An axis is named like a column of the sweep's table.
     #[error("axis {axis:?}: the table has a column of that name; give the axis another")]

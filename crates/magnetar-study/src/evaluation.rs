@@ -1,15 +1,16 @@
 //! Scoring many rows: all cores, a few rows in memory, the same result for any number of threads.
 
-use magnetar_dataset::Record;
+use std::sync::Arc;
+
+use magnetar_dataset::{Columns, Record};
 use magnetar_posterior::{
-    PosteriorError, Score, ScoreRow, ScoringBackend, Stratum, Support, SupportSize, Tally, Target, TwinScorer, Volume,
+    BalancedMetrics, BalancedScores, DesignMetrics, Knowledge, PairedScores, PosteriorError, Scorer, Support,
+    SupportSize, Volume, post_index,
 };
 use rayon::prelude::*;
 
-use crate::{ReceiverView, StudyError, stratum};
-
-/// Rows scored together.
-const CHUNK: usize = 128;
+use crate::chunk::{CHUNK, Chunk};
+use crate::{StudyError, stratum};
 
 /// Maps rows on all cores, in order, a chunk in memory at a time.
 ///
@@ -31,80 +32,126 @@ pub fn map_rows<T: Send>(
     }
 }
 
-/// Scores of the twin and of the uniform reference.
-#[derive(Debug, Clone, Default)]
-pub struct Evaluation {
-    /// The twin scorer's.
-    pub twin: Tally,
-    /// The uniform posterior's.
-    pub uniform: Tally,
-}
-
-/// Scores rows on supports of one size and maps every posterior on all cores, in order, a chunk in memory at a time.
+/// Scores the rows of a split on supports of one size and maps every posterior on all cores, in order, a chunk in memory at
+/// a time.
 ///
 /// # Errors
-/// The first row that cannot be read, scored or mapped, or the backend's failure.
+/// The first row that cannot be read, scored or mapped, or the scorer's failure.
 pub fn map_posteriors<T: Send>(
+    split: &str,
     records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
-    scorer: &TwinScorer,
-    backend: &dyn ScoringBackend,
+    scorer: &dyn Scorer,
     size: SupportSize,
     map: impl Fn(&Record, &Support, &Volume) -> Result<T, PosteriorError> + Sync,
     mut take: impl FnMut(T),
 ) -> Result<(), StudyError> {
     let mut records = records.fuse();
-    loop {
-        let chunk = records.by_ref().take(CHUNK).collect::<Result<Vec<_>, _>>()?;
-        let Some(first) = chunk.first() else { return Ok(()) };
-        let supports: Vec<Support> = chunk
-            .iter()
-            .map(|record| Support::centred(&record.room, size).map_err(StudyError::at(record)))
-            .collect::<Result<_, _>>()?;
-        let views: Vec<ReceiverView> = chunk.iter().map(ReceiverView::of).collect();
-        let rows: Vec<ScoreRow<'_>> = views.iter().zip(&supports).map(|(view, support)| view.on(support)).collect();
-        let volumes = scorer.score_batch(backend, &rows).map_err(StudyError::at(first))?;
-        let mapped: Result<Vec<T>, _> = (chunk.par_iter().zip(&supports).zip(&volumes))
-            .map(|((record, support), volume)| map(record, support, volume).map_err(StudyError::at(record)))
-            .collect();
-        mapped?.into_iter().for_each(&mut take);
+    while let Some(chunk) = Chunk::next(split, &mut records, size)? {
+        let volumes = chunk.volumes(scorer)?;
+        chunk.map(|n, record, support| map(record, support, &volumes[n]))?.into_iter().for_each(&mut take);
+    }
+    Ok(())
+}
+
+/// The posterior of one row of a split, and the candidates it is over.
+///
+/// # Errors
+/// If the row cannot be scored.
+pub fn score_record(
+    split: &str,
+    record: &Record,
+    scorer: &dyn Scorer,
+    size: SupportSize,
+) -> Result<(Support, Volume), StudyError> {
+    let chunk = Chunk::new(split, vec![record.clone()], size)?;
+    let volumes = chunk.volumes(scorer)?;
+    let pairs = chunk.map(|n, _, support| Ok((support.clone(), volumes[n].clone())))?;
+    pairs.into_iter().next().ok_or(StudyError::Row { index: record.index, source: PosteriorError::NoMass })
+}
+
+/// The columns that scorers need of a dataset.
+#[must_use]
+pub fn needed_columns(scorers: &[Arc<dyn Scorer>]) -> Columns {
+    if scorers.iter().any(|scorer| scorer.needs_observation()) { Columns::All } else { Columns::WithoutCsi }
+}
+
+/// What one scorer reached on the rows, and what it was given.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// The scorer's name.
+    pub name: String,
+    /// Hash of all that decides its results.
+    pub identity: String,
+    /// What it was given besides the rows.
+    pub knowledge: Knowledge,
+    /// Where it computed.
+    pub device: String,
+    /// Its scores.
+    pub scores: BalancedScores,
+    /// Its scores minus those of the first scorer, row by row.
+    pub against_first: PairedScores,
+    /// Rows whose true material assignment is among those it knows.
+    pub rows_of_known_materials: u64,
+}
+
+impl Evaluation {
+    fn new(scorer: &dyn Scorer) -> Self {
+        Self {
+            name: scorer.name().to_owned(),
+            identity: scorer.identity(),
+            knowledge: scorer.knowledge(),
+            device: scorer.device(),
+            scores: BalancedScores::default(),
+            against_first: PairedScores::default(),
+            rows_of_known_materials: 0,
+        }
     }
 }
 
-/// Scores rows on supports of one size.
+/// Scores the rows of one or more splits with every scorer, on supports of one size.
 ///
 /// # Errors
-/// The first row that cannot be read or scored, or the backend's failure.
-pub fn evaluate(
-    records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
-    scorer: &TwinScorer,
-    backend: &dyn ScoringBackend,
+/// The first row that cannot be read or scored, or a scorer's failure.
+pub fn evaluate<'a, R>(
+    splits: impl IntoIterator<Item = (&'a str, R)>,
+    scorers: &[Arc<dyn Scorer>],
     size: SupportSize,
     progress: &dyn Fn(u64),
-) -> Result<Evaluation, StudyError> {
-    let mut evaluation = Evaluation::default();
-    map_posteriors(records, scorer, backend, size, compare, |(stratum, twin, uniform)| {
-        evaluation.twin.add(stratum.clone(), &twin);
-        evaluation.uniform.add(stratum, &uniform);
-        progress(1);
-    })?;
-    Ok(evaluation)
+) -> Result<Vec<Evaluation>, StudyError>
+where
+    R: Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+{
+    let mut evaluations: Vec<Evaluation> = scorers.iter().map(|scorer| Evaluation::new(&**scorer)).collect();
+    for (split, records) in splits {
+        let mut records = records.fuse();
+        while let Some(chunk) = Chunk::next(split, &mut records, size)? {
+            let volumes = scorers.iter().map(|scorer| chunk.volumes(&**scorer)).collect::<Result<Vec<_>, _>>()?;
+            let scores = chunk.scores(&volumes)?;
+            for (record, scores) in chunk.records.iter().zip(&scores) {
+                let stratum = stratum(record);
+                for (evaluation, score) in evaluations.iter_mut().zip(scores) {
+                    evaluation.scores.add(stratum.clone(), score);
+                    evaluation.against_first.add(stratum.clone(), &scores[0], score);
+                    let known = evaluation.knowledge.includes_materials(&stratum.groups[0]);
+                    evaluation.rows_of_known_materials += u64::from(known);
+                }
+                progress(1);
+            }
+        }
+    }
+    Ok(evaluations)
 }
 
-/// The twin's score of one row.
-pub(crate) fn score_twin(record: &Record, scorer: &TwinScorer, size: SupportSize) -> Result<Score, PosteriorError> {
-    let support = Support::centred(&record.room, size)?;
-    let mask = support.mask(&record.rx);
-    let target = Target::evaluation(&support, &mask, &record.tx)?;
-    let view = ReceiverView::of(record);
-    let twin = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
-    Ok(Score::new(&twin, &support, &mask, &target, &record.rx, &record.tx))
-}
-
-/// A posterior and the uniform one against the truth.
-fn compare(record: &Record, support: &Support, twin: &Volume) -> Result<(Stratum, Score, Score), PosteriorError> {
-    let mask = support.mask(&record.rx);
-    let target = Target::evaluation(support, &mask, &record.tx)?;
-    let uniform = Volume::uniform(support.size(), &mask)?;
-    let [twin, uniform] = [twin, &uniform].map(|v| Score::new(v, support, &mask, &target, &record.rx, &record.tx));
-    Ok((stratum(record), twin, uniform))
+/// I_post, the paper's index of posterior quality over all the given scorers; `None` where there is nothing to rank.
+#[must_use]
+pub fn post_indices(evaluations: &[Evaluation]) -> Option<Vec<f64>> {
+    let design = |m: BalancedMetrics| DesignMetrics {
+        nll: m.nll,
+        map_xy_m: m.map_xy_m,
+        map_yaw_deg: m.map_yaw_deg,
+        hpd_gap_pp: m.hpd_gap_pp,
+        v40_percent: m.v40_percent,
+    };
+    let designs = evaluations.iter().map(|e| e.scores.metrics().map(design)).collect::<Option<Vec<_>>>()?;
+    Some(post_index(&designs))
 }

@@ -1,6 +1,6 @@
 //! Maximum-likelihood fit of the parameters on training rows.
 //!
-//! The test rooms have materials the receiver was not told, so each training row is scored with its own material
+//! The test rooms have materials the receiver was not given, so each training row is scored with its own material
 //! assignment withheld: the widths then learn how wrong materials can be, without a look at the test split.
 
 use magnetar_dataset::{Recipe, Record};
@@ -32,7 +32,7 @@ impl FitRow {
     }
 
     fn nll(&self, scorer: &TwinScorer) -> Result<f64, PosteriorError> {
-        let ReceiverView { layout, rx, arrivals } = &self.view;
+        let ReceiverView { layout, rx, arrivals, .. } = &self.view;
         let volume = scorer.score_without(self.left_out, layout, rx, arrivals, &self.support)?;
         Ok(self.target.voxels.iter().map(|&(n, w)| -w * f64::from(volume.mass()[n]).ln()).sum())
     }

@@ -1,7 +1,7 @@
 //! Early against late fusion over many sets, as in the paper.
 
 use magnetar_dataset::Record;
-use magnetar_posterior::{PosteriorError, Support, SupportSize, TwinScorer, fuse};
+use magnetar_posterior::{PosteriorError, RowNumber, ScoreRow, Scorer, Support, SupportSize, fuse};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -48,20 +48,26 @@ pub struct FusionSummary {
     pub kappa: f64,
 }
 
-/// Fuses one set of views that share TX pose and layout.
+/// Fuses one set of views (rows of a split) that share TX pose and layout.
 ///
 /// # Errors
 /// When a view cannot be scored or the views exclude one another.
-pub fn fuse_set(views: &[Record], scorer: &TwinScorer, size: SupportSize) -> Result<SetResult, PosteriorError> {
+pub fn fuse_set(
+    split: &str,
+    views: &[Record],
+    scorer: &dyn Scorer,
+    size: SupportSize,
+) -> Result<SetResult, PosteriorError> {
     let first = views.first().ok_or(PosteriorError::NothingToFuse)?;
     let support = Support::centred(&first.room, size)?;
-    let volumes = views
-        .iter()
-        .map(|record| {
-            let view = ReceiverView::of(record);
-            scorer.score(&view.layout, &view.rx, &view.arrivals, &support)
+    let known: Vec<ReceiverView> = views.iter().map(ReceiverView::of).collect();
+    let rows: Vec<ScoreRow<'_>> = (views.iter().zip(&known))
+        .map(|(record, view)| {
+            let number = RowNumber { split, index: record.index };
+            ScoreRow { number: Some(number), ..view.on(&support) }
         })
-        .collect::<Result<Vec<_>, _>>()?;
+        .collect();
+    let volumes = scorer.score(&rows)?;
     let fused = fuse(&volumes)?;
     let (x, y) = (first.tx.position.x, first.tx.position.y);
     let near = |plane: &[f64]| -> f64 {
@@ -80,8 +86,9 @@ pub fn fuse_set(views: &[Record], scorer: &TwinScorer, size: SupportSize) -> Res
 /// # Errors
 /// The first row or set that cannot be read or fused.
 pub fn fuse_all(
+    split: &str,
     records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
-    scorer: &TwinScorer,
+    scorer: &dyn Scorer,
     size: SupportSize,
     limit: usize,
     progress: &dyn Fn(u64),
@@ -91,8 +98,10 @@ pub fn fuse_all(
     let mut results = Vec::new();
     let mut sets: Vec<Vec<Record>> = Vec::new();
     let mut flush = |sets: &mut Vec<Vec<Record>>| -> Result<(), StudyError> {
-        let fused: Result<Vec<_>, StudyError> =
-            sets.par_iter().map(|views| fuse_set(views, scorer, size).map_err(StudyError::at(&views[0]))).collect();
+        let fused: Result<Vec<_>, StudyError> = sets
+            .par_iter()
+            .map(|views| fuse_set(split, views, scorer, size).map_err(StudyError::at(&views[0])))
+            .collect();
         let left = limit - results.len();
         results.extend(fused?.into_iter().take(left));
         progress(sets.len() as u64);

@@ -1,4 +1,4 @@
-//! Many posteriors as one Parquet table: a row each.
+//! Many posteriors as one Parquet table: one row per posterior.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,10 +9,11 @@ use arrow::array::{ArrayRef, FixedSizeListArray, Float32Array, Float64Array, Rec
 use arrow::datatypes::{DataType, Field, Schema};
 use magnetar_dataset::Record;
 use magnetar_files::AtomicFile;
-use magnetar_posterior::{HpdCurve, Support, SupportSize, Target, Volume};
+use magnetar_posterior::{HpdCurve, Scorer, Support, SupportSize, Target, Volume};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 /// Rows of a batch: some 5 MB of volumes at 18 x 33 x 33.
@@ -27,6 +28,44 @@ const NUMBERS: [(&str, &str); 6] = [
     ("hpd50_percent", "percent of the candidates"),
     ("hpd90_percent", "percent of the candidates"),
 ];
+
+/// Key of the split in a table's key-value metadata.
+pub(crate) const SPLIT_KEY: &str = "magnetar.split";
+
+/// Where the posteriors of a table come from: written into its key-value metadata.
+#[derive(Clone, Copy)]
+pub struct PosteriorOrigin<'a> {
+    /// The split whose rows were scored.
+    pub split: &'a str,
+    /// Hash of the dataset's recipe.
+    pub recipe_hash: &'a str,
+    /// The dataset's seed.
+    pub seed: u64,
+    /// What scored them.
+    pub scorer: &'a dyn Scorer,
+}
+
+impl PosteriorOrigin<'_> {
+    fn notes(&self) -> Vec<KeyValue> {
+        let note = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+        vec![
+            note(SPLIT_KEY, self.split.to_owned()),
+            note("magnetar.recipe_hash", self.recipe_hash.to_owned()),
+            note("magnetar.seed", self.seed.to_string()),
+            note("magnetar.scorer", self.scorer.name().to_owned()),
+            note("magnetar.scorer_identity", self.scorer.identity()),
+            note("magnetar.scorer_knowledge", self.scorer.knowledge().to_string()),
+        ]
+    }
+}
+
+/// D, H and W as the `mass` column's metadata has them: `[D, H, W]`.
+pub(crate) fn parse_shape(text: &str) -> Option<SupportSize> {
+    let numbers = text.strip_prefix('[')?.strip_suffix(']')?.split(',');
+    let numbers: Vec<usize> = numbers.map(|number| number.trim().parse().ok()).collect::<Option<_>>()?;
+    let &[headings, rows, columns] = &numbers[..] else { return None };
+    Some(SupportSize { headings, rows, columns })
+}
 
 /// One row of the table.
 #[derive(Debug, Clone)]
@@ -75,7 +114,7 @@ impl PosteriorTable {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub fn create(path: &Path, size: SupportSize) -> io::Result<Self> {
+    pub fn create(path: &Path, size: SupportSize, origin: &PosteriorOrigin<'_>) -> io::Result<Self> {
         let cells = size.rows * size.columns;
         let number = |(name, unit): &(&str, &str)| {
             let metadata = HashMap::from([("unit".to_owned(), (*unit).to_owned())]);
@@ -92,7 +131,10 @@ impl PosteriorTable {
         let shape = format!("[{}, {}, {}]", size.headings, size.rows, size.columns);
         fields.push(list("mass", size.headings * cells, &shape));
         let schema = Arc::new(Schema::new(fields));
-        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_key_value_metadata(Some(origin.notes()))
+            .build();
         let writer =
             ArrowWriter::try_new(AtomicFile::create(path)?, schema.clone(), Some(properties)).map_err(refused)?;
         Ok(Self { writer, schema, rows: Vec::with_capacity(BATCH) })
@@ -131,7 +173,7 @@ impl PosteriorTable {
         let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(io::Error::other)?;
         self.rows.clear();
         self.writer.write(&batch).map_err(refused)?;
-        // A row group a batch: memory stays flat however many rows follow.
+        // A row group per batch: memory stays flat however many rows follow.
         self.writer.flush().map_err(refused)
     }
 }

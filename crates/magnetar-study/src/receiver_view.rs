@@ -3,7 +3,7 @@
 use magnetar_dataset::Record;
 use magnetar_posterior::{Layout, ScoreRow, Stratum, Support};
 use magnetar_scene::Pose;
-use magnetar_signal::Arrivals;
+use magnetar_signal::{Arrivals, Observation};
 
 /// What the receiver knows of one observation. Scorers see nothing else of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +14,8 @@ pub struct ReceiverView {
     pub rx: Pose,
     /// The retained arrivals.
     pub arrivals: Arrivals,
+    /// The observation, where the dataset stores it and it was read.
+    pub observation: Option<Observation>,
 }
 
 impl ReceiverView {
@@ -24,13 +26,21 @@ impl ReceiverView {
             layout: Layout { room: record.room, boxes: record.board.iter().map(|b| b.shape).collect() },
             rx: record.rx,
             arrivals: record.arrivals.clone(),
+            observation: record.csi.as_deref().map(Observation::from_interleaved),
         }
     }
 
     /// The view with candidates, to be scored.
     #[must_use]
     pub fn on<'a>(&'a self, support: &'a Support) -> ScoreRow<'a> {
-        ScoreRow { layout: &self.layout, rx: &self.rx, arrivals: &self.arrivals, support }
+        ScoreRow {
+            number: None,
+            layout: &self.layout,
+            rx: &self.rx,
+            arrivals: &self.arrivals,
+            observation: self.observation.as_ref(),
+            support,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The twin's model from a recipe: what the receiver was told about the radio and the rooms.
+//! The twin's model from a recipe: what the receiver was given about the radio and the rooms.
 
 use magnetar_dataset::{Materials, Recipe};
 use magnetar_posterior::{PosteriorError, RoomSlabs, TwinModel};

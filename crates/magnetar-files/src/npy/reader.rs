@@ -1,7 +1,7 @@
 //! Reads an `.npy` array piece by piece.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::header::MAX_HEADER;
@@ -136,6 +136,25 @@ impl<R: Read> NpyReader<R> {
 
     fn data_error(&self, problem: String) -> NpyError {
         NpyError::Data { file: self.file.clone(), problem }
+    }
+}
+
+impl<R: Read + Seek> NpyReader<R> {
+    /// Goes to an element, counted from 0 in C order: the next that is read.
+    ///
+    /// # Errors
+    /// It is beyond the end, or the input cannot be moved.
+    pub fn go_to(&mut self, element: usize) -> Result<(), NpyError> {
+        if element > self.elements {
+            return Err(self.data_error(format!("has {} elements, not {element}", self.elements)));
+        }
+        let size = self.header.dtype.size();
+        // A file's length fits 63 bits, and the header was checked against it.
+        let offset = |element: usize| i64::try_from(element * size).unwrap_or(i64::MAX);
+        let step = offset(element) - offset(self.read);
+        self.input.seek(SeekFrom::Current(step)).map_err(|source| NpyError::Io { file: self.file.clone(), source })?;
+        self.read = element;
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The likelihood with one of its terms taken away, to tell what each is worth.
+//! The likelihood with one of its terms taken away, to show what each is worth.
 
 /// A term of the likelihood that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,8 @@
 //! The twin scorer: the posterior by the twin's own physics, no training.
 
 mod ablation;
+mod as_scorer;
+mod backend;
 mod evidence;
 mod flat;
 mod geometry;
@@ -14,6 +16,8 @@ mod tables;
 mod tests;
 
 pub use ablation::Ablation;
+pub use as_scorer::Twin;
+pub use backend::{CpuScoring, ScoringBackend};
 pub use flat::{TwinBox, TwinRow, TwinRows, TwinShared, TwinTables};
 pub use model::{RoomSlabs, TwinModel};
 pub use parameters::{PARAMETER_RANGES, TwinFile, TwinParameters};

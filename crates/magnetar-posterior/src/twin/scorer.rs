@@ -115,6 +115,18 @@ impl TwinScorer {
         &self.shared.model
     }
 
+    /// How finely cells are integrated.
+    #[must_use]
+    pub fn grain(&self) -> Grain {
+        self.grain
+    }
+
+    /// The term of the likelihood that is left out.
+    #[must_use]
+    pub fn ablation(&self) -> Ablation {
+        self.ablation
+    }
+
     /// The parameters scored with.
     #[must_use]
     pub fn parameters(&self) -> &TwinParameters {

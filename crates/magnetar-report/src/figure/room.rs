@@ -4,12 +4,12 @@ use magnetar_scene::Room;
 
 use crate::palette::Ink;
 use crate::palette::Theme;
-use crate::plan::{PathColour, Plan, draw_plan, plan_frame, plan_legend};
+use crate::plan::{FloorPlan, PathColour, draw_plan, plan_frame, plan_legend};
 use crate::svg::{Anchor, Canvas, TextStyle};
 
 /// The plan of a room with its paths, sized to the room's shape.
 #[must_use]
-pub fn room_figure(plan: &Plan<'_>, title: &str, caption: &str, colour: PathColour, theme: Theme) -> String {
+pub fn room_figure(plan: &FloorPlan<'_>, title: &str, caption: &str, colour: PathColour, theme: Theme) -> String {
     let (width, plan_height) = (560.0, plan_height(plan.room, 560.0));
     let height = plan_height + 76.0;
     let mut canvas = Canvas::new(width, height, theme, &format!("Room plan. {title}. {caption}"));

@@ -13,7 +13,7 @@ use crate::ticks::number;
 /// Panels in a row.
 const ACROSS: usize = 6;
 
-/// One panel a heading bin, all in dB under the peak of the whole volume. With a known truth, the first panel is the
+/// One panel per heading bin, all in dB under the peak of the whole volume. With a known truth, the first panel is the
 /// bin nearest its heading and the labels count from it.
 #[must_use]
 pub fn slices_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
@@ -60,7 +60,7 @@ pub fn slices_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     }
     let bar = ColourBar { label: "mass under the volume's peak / dB", range: [FLOOR_DB, 0.0] };
     bar.draw(&mut canvas, [width - 76.0, 60.0, 14.0, (down as f64 * (panel_h + 26.0) - 26.0).min(420.0)], viridis);
-    // The panels share one size, told once.
+    // The panels share one size, stated once.
     let span = format!(
         "each panel: x {} \u{2026} {} m, y {} \u{2026} {} m; diamond: mass centre of the dominant mode",
         number(x0, 2),

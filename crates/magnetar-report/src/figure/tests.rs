@@ -6,7 +6,7 @@ use nalgebra::{Point3, Vector3};
 
 use super::*;
 use crate::palette::Theme;
-use crate::plan::{PathColour, Plan};
+use crate::plan::{FloorPlan, PathColour};
 use crate::png_from_svg;
 
 fn room() -> Room {
@@ -64,7 +64,7 @@ fn every_posterior_can_be_drawn_in_both_themes() {
 #[test]
 fn rooms_patterns_and_cones_can_be_drawn() {
     let room = room();
-    let plan = Plan { room: &room, boxes: &[board()], tx: None, rx: &[], paths: &[] };
+    let plan = FloorPlan { room: &room, boxes: &[board()], tx: None, rx: &[], paths: &[] };
     sound(&room_figure(&plan, "a & b", "", PathColour::Power, Theme::Light));
     let silent = magnetar_scene::AntennaPattern::uniform("silent", f64::NEG_INFINITY);
     for pattern in [magnetar_scene::synthetic_vivaldi(), silent] {

@@ -6,14 +6,14 @@ use magnetar_dataset::{Recipe, Record};
 
 use crate::corpus::{row_observation, row_scene};
 use crate::error::ReportError;
+use crate::link_scorer::LinkScorer;
 use crate::palette::Theme;
 use crate::plan::PathColour;
 use crate::signal_charts::channel_chart;
 use crate::simulator::Simulator;
 use crate::svg::escape;
 use crate::ticks::number;
-use crate::twin::Twin;
-use crate::view::picture::{Shown, delay_svg, plan_svg, posterior_svg};
+use crate::view::picture::{PicturedLink, delay_svg, plan_svg, posterior_svg};
 
 /// The row as a piece of a page.
 pub(super) fn example(
@@ -21,13 +21,13 @@ pub(super) fn example(
     record: &Record,
     recipe: &Recipe,
     simulator: &mut Simulator,
-    twin: Option<&Twin>,
+    scorer: Option<&LinkScorer>,
 ) -> Result<String, ReportError> {
     let scene = row_scene(record, recipe);
     let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
     let settings = simulator.settings();
     let observation = row_observation(record);
-    let shown = Shown::row(record, &scene, &paths, observation.as_ref());
+    let pictured = PicturedLink::row(split, record, &scene, &paths, observation.as_ref());
     let m = &record.materials;
     let mut out = format!(
         "<div class=\"row\"><h3>Row {} of {}: {}, {}</h3><p class=\"caption\">walls {}, ceiling {}, floor {}; TX-power offset {} dB; {} paths, {} arrivals found. Simulated.</p><div class=\"charts\">",
@@ -42,12 +42,13 @@ pub(super) fn example(
         paths.len(),
         record.arrivals.found.len()
     );
-    let (plan, _) = plan_svg(&shown, PathColour::Surface);
+    let (plan, _) = plan_svg(&pictured, PathColour::Surface);
     let _ = write!(out, "<div>{plan}</div>");
-    if let Some(twin) = twin {
-        match posterior_svg(&shown, settings, twin) {
-            Ok(svg) => {
-                let _ = write!(out, "<div>{svg}<p class=\"caption\">XY marginal: {}.</p></div>", twin.knowledge());
+    if let Some(scorer) = scorer {
+        match posterior_svg(&pictured, settings, scorer) {
+            Ok((svg, caption)) => {
+                let caption = escape(&caption);
+                let _ = write!(out, "<div>{svg}<p class=\"caption\">XY marginal: {caption}.</p></div>");
             }
             Err(error) => {
                 let _ = write!(out, "<p class=\"caption\">No posterior: {}.</p>", escape(&error.to_string()));
@@ -57,7 +58,7 @@ pub(super) fn example(
     match &observation {
         Some(observation) => {
             let channel = channel_chart(observation, settings.radio.band(), Theme::Page);
-            let _ = write!(out, "<div>{channel}{}</div>", delay_svg(&shown, observation, settings));
+            let _ = write!(out, "<div>{channel}{}</div>", delay_svg(&pictured, observation, settings));
         }
         None => out.push_str(
             "<p class=\"caption\">This dataset stores no channel (CSI): no magnitude and no delay profile.</p>",

@@ -12,8 +12,8 @@ pub use gather::SplitPicture;
 
 use crate::corpus::recipe_settings;
 use crate::error::ReportError;
+use crate::link_scorer::LinkScorer;
 use crate::simulator::Simulator;
-use crate::twin::Twin;
 
 /// How much of a dataset a report looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +22,11 @@ pub struct ReportOptions {
     pub rows: u64,
     /// Example rows of a split.
     pub examples: u64,
-    /// Whether the examples show the twin posterior.
-    pub posterior: bool,
 }
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        Self { rows: 50_000, examples: 2, posterior: true }
+        Self { rows: 50_000, examples: 2 }
     }
 }
 
@@ -38,14 +36,18 @@ pub fn report_rows(dataset: &Dataset, options: &ReportOptions) -> u64 {
     dataset.manifest().splits.keys().filter_map(|name| dataset.sample_rows(name, options.rows).ok()).sum()
 }
 
-/// The page about a dataset. `progress` is told of rows read.
+/// The page about a dataset; its examples show the posterior of `scorer`, if there is one. `progress` hears of rows read.
 ///
 /// # Errors
 /// If a shard is missing or damaged, or the recipe's patterns cannot be read.
-pub fn report(dataset: &Dataset, options: &ReportOptions, progress: &dyn Fn(u64)) -> Result<String, ReportError> {
+pub fn report(
+    dataset: &Dataset,
+    options: &ReportOptions,
+    scorer: Option<&LinkScorer>,
+    progress: &dyn Fn(u64),
+) -> Result<String, ReportError> {
     let settings = recipe_settings(dataset.recipe())?;
     let mut simulator = Simulator::new(settings);
-    let twin = if options.posterior { Some(Twin::of_recipe(dataset.recipe())?) } else { None };
     let mut splits = Vec::new();
     for (name, manifest) in &dataset.manifest().splits {
         let mut picture = SplitPicture::new(name, manifest.present_rows(), manifest.rows, dataset.recipe());
@@ -56,7 +58,7 @@ pub fn report(dataset: &Dataset, options: &ReportOptions, progress: &dyn Fn(u64)
         let mut examples = Vec::new();
         for index in example_rows(manifest, options.examples) {
             let record = dataset.read_row(name, index, Columns::All)?;
-            examples.push(example::example(name, &record, dataset.recipe(), &mut simulator, twin.as_ref())?);
+            examples.push(example::example(name, &record, dataset.recipe(), &mut simulator, scorer)?);
         }
         splits.push((picture, examples));
     }

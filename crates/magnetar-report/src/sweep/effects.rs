@@ -1,4 +1,4 @@
-//! Main effects: one small chart an axis and metric.
+//! Main effects: one small chart per axis and metric.
 
 use magnetar_study::sweep::{Effect, Metric, SweepTable, main_effects};
 

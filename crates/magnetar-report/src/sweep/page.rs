@@ -45,10 +45,14 @@ fn sensitivity_metric(table: &SweepTable) -> Option<&Metric> {
 fn facts(body: &mut String, table: &SweepTable) {
     let manifest = &table.manifest;
     let axes: Vec<String> = manifest.sweep.axes.iter().map(named).collect();
+    // Sweeps of earlier versions do not name their scorer: it was the twin.
+    let scorer = manifest.scorer.as_ref().map_or("twin", |scorer| &scorer.name);
     let scored = match manifest.sweep.posterior {
-        Posterior::None => "no",
-        Posterior::Own => "by a twin that knows each point's recipe; its fitted widths are the same at all points",
-        Posterior::Base => "by a twin that knows the base recipe only",
+        Posterior::None => "no".to_owned(),
+        Posterior::Own => {
+            format!("by {scorer}, which knows each point's recipe; fitted parameters are the same everywhere")
+        }
+        Posterior::Base => format!("by {scorer}, which knows the base recipe only"),
     };
     body.push_str("<section class=\"wide\"><h2>Sweep</h2><dl class=\"facts\">");
     for (name, value) in [
@@ -57,7 +61,7 @@ fn facts(body: &mut String, table: &SweepTable) {
         ("split and seed", format!("{}, {}", manifest.sweep.split, manifest.sweep.seed)),
         ("axes", axes.join("; ")),
         ("base recipe", format!("{} ({})", manifest.base.name, manifest.base.hash())),
-        ("posterior scored", scored.into()),
+        ("posterior scored", scored),
     ] {
         let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
     }
@@ -75,7 +79,7 @@ fn sensitivity(body: &mut String, table: &SweepTable, metric: &Metric) {
     let known = match table.manifest.sweep.posterior {
         Posterior::None => "",
         Posterior::Own | Posterior::Base => {
-            " The scorer is told each row's room bounds, board and RX pose, whatever the recipe."
+            " The scorer is given each row's room bounds, board and RX pose, whatever the recipe."
         }
     };
     let _ = write!(

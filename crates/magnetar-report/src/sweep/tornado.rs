@@ -15,7 +15,7 @@ const LABELS: f64 = 350.0;
 /// Longest label, characters: what fits there in wide letters.
 const LABEL: usize = 52;
 
-/// One bar a value, the most influential axis on top, with one standard error either way.
+/// One bar per value, the most influential axis on top, with one standard error either way.
 #[must_use]
 pub fn sensitivity_chart(metric: &str, unit: &str, found: &[Sensitivity], theme: Theme) -> String {
     let height = 70.0 + BAR * found.len() as f64;
@@ -24,7 +24,7 @@ pub fn sensitivity_chart(metric: &str, unit: &str, found: &[Sensitivity], theme:
     let most = found.iter().map(reach).filter(|r| r.is_finite()).fold(0.0, f64::max).max(1e-9);
     let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
     let x = Axis::new(&format!("{metric} minus that of the base recipe{unit}"), -1.05 * most, 1.05 * most);
-    // One unit of y a bar.
+    // One unit of y per bar.
     let y = Axis::new("", 0.0, found.len().max(1) as f64).marked(Vec::new());
     let mut frame = Frame::within([LABELS - 54.0, 0.0, WIDTH - LABELS + 54.0, height], x, y);
     frame.area[1] = 10.0;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::http::{Request, Response};
 use super::page::{Mode, page};
-use super::picture::{Shown, picture};
+use super::picture::{PicturedLink, picture};
 use super::protocol::{LinkResult, LinkState, RowRequest};
 use super::rows::Rows;
 use crate::corpus::{row_observation, row_scene};
 use crate::error::ReportError;
+use crate::link_scorer::LinkScorer;
 use crate::simulator::Simulator;
-use crate::twin::Twin;
 
 /// What is viewed, and what computes it.
 pub struct App {
@@ -22,7 +22,7 @@ pub struct App {
     base: Scene,
     start: LinkState,
     simulator: Mutex<Simulator>,
-    twin: Twin,
+    scorer: LinkScorer,
     rows: Option<Rows>,
     nonce: String,
 }
@@ -32,24 +32,29 @@ impl App {
     ///
     /// # Errors
     /// If the scene cannot be shown.
-    pub fn scene(scene: Scene, tx: &Pose, rx: &Pose, simulator: Simulator) -> Result<Self, ReportError> {
+    pub fn scene(
+        scene: Scene,
+        tx: &Pose,
+        rx: &Pose,
+        simulator: Simulator,
+        scorer: LinkScorer,
+    ) -> Result<Self, ReportError> {
         let start = LinkState::new(&scene, tx, rx)?;
-        let (title, twin, nonce) = (scene.name.clone(), Twin::shipped()?, nonce());
-        Ok(Self { title, base: scene, start, simulator: Mutex::new(simulator), twin, rows: None, nonce })
+        let (title, nonce) = (scene.name.clone(), nonce());
+        Ok(Self { title, base: scene, start, simulator: Mutex::new(simulator), scorer, rows: None, nonce })
     }
 
     /// A dataset, from its first row on.
     ///
     /// # Errors
     /// If it has no row, or the first one cannot be read.
-    pub fn rows(title: &str, rows: Rows, simulator: Simulator) -> Result<Self, ReportError> {
+    pub fn rows(title: &str, rows: Rows, simulator: Simulator, scorer: LinkScorer) -> Result<Self, ReportError> {
         let record = rows.read(&rows.first()?)?;
         let base = row_scene(&record, rows.dataset().recipe());
         let mut start = LinkState::new(&base, &record.tx, &record.rx)?;
         start.tx_power_offset_db = record.tx_power_offset_db;
-        let twin = Twin::of_recipe(rows.dataset().recipe())?;
         let (title, nonce) = (title.to_owned(), nonce());
-        Ok(Self { title, base, start, simulator: Mutex::new(simulator), twin, rows: Some(rows), nonce })
+        Ok(Self { title, base, start, simulator: Mutex::new(simulator), scorer, rows: Some(rows), nonce })
     }
 
     /// The state to begin with, to be changed before anything is served.
@@ -134,7 +139,8 @@ impl App {
         let link = simulator.run(&scene, &tx, &rx, state.tx_power_offset_db, u64::from(state.seed))?;
         let settings = simulator.settings().clone();
         drop(simulator);
-        let shown = Shown {
+        let pictured = PicturedLink {
+            number: None,
             scene: &scene,
             tx: &tx,
             rx: &rx,
@@ -143,7 +149,7 @@ impl App {
             timing_offset_s: link.rf_chain.timing_offset_s,
             found: &link.arrivals,
         };
-        let mut result = picture(&shown, state, &settings, &self.twin)?;
+        let mut result = picture(&pictured, state, &settings, &self.scorer)?;
         result.caption = format!(
             "Simulated: {} paths at {} GHz, {} antennas, seed {}.",
             link.paths.len(),
@@ -165,8 +171,8 @@ impl App {
         let settings = simulator.settings().clone();
         drop(simulator);
         let observation = row_observation(&record);
-        let shown = Shown::row(&record, &scene, &paths, observation.as_ref());
-        let mut result = picture(&shown, &state, &settings, &self.twin)?;
+        let pictured = PicturedLink::row(&request.split, &record, &scene, &paths, observation.as_ref());
+        let mut result = picture(&pictured, &state, &settings, &self.scorer)?;
         result.caption = format!(
             "Simulated: row {} of {}, {}, TX-power offset {} dB.",
             request.index,

@@ -1,6 +1,7 @@
 //! From a link, simulated or stored, to everything the page shows of it.
 
 use magnetar_dataset::Record;
+use magnetar_posterior::RowNumber;
 use magnetar_scene::{BoxShape, Pose, Scene};
 use magnetar_signal::{Arrival, Observation};
 
@@ -8,12 +9,12 @@ use super::protocol::{ArrivalState, ColourState, LinkResult, LinkState, PathStat
 use crate::delay_profile::DelayProfile;
 use crate::error::ReportError;
 use crate::figure::{PosteriorPicture, draw_marginal, plan_height};
+use crate::link_scorer::{LinkScorer, LinkToScore};
 use crate::palette::{Theme, power_ink, surface_style};
-use crate::plan::{PathColour, Plan, draw_plan, link_plan_paths, plan_frame, plan_legend};
+use crate::plan::{FloorPlan, PathColour, draw_plan, link_plan_paths, plan_frame, plan_legend};
 use crate::signal_charts::{ProfileMark, channel_chart, delay_chart};
 use crate::simulator::{LinkPath, LinkSettings};
 use crate::svg::Canvas;
-use crate::twin::Twin;
 
 /// Width of the plan, in units of its SVG.
 const PLAN_WIDTH: f64 = 440.0;
@@ -22,7 +23,9 @@ const PLAN_WIDTH: f64 = 440.0;
 const MAX_POSTERIOR_BOXES: usize = 200;
 
 /// A link to be shown.
-pub(crate) struct Shown<'a> {
+pub(crate) struct PicturedLink<'a> {
+    /// The row it is, if it is one as stored.
+    pub number: Option<RowNumber<'a>>,
     /// The world.
     pub scene: &'a Scene,
     /// The TX.
@@ -39,9 +42,10 @@ pub(crate) struct Shown<'a> {
     pub found: &'a [Arrival],
 }
 
-impl<'a> Shown<'a> {
+impl<'a> PicturedLink<'a> {
     /// A dataset's row, in its scene and with what was made of it.
     pub(crate) fn row(
+        split: &'a str,
         record: &'a Record,
         scene: &'a Scene,
         paths: &'a [LinkPath],
@@ -49,16 +53,17 @@ impl<'a> Shown<'a> {
     ) -> Self {
         let timing_offset_s = record.rf_chain.timing_offset_s;
         let found = &record.arrivals.found;
-        Self { scene, tx: &record.tx, rx: &record.rx, paths, observation, timing_offset_s, found }
+        let number = Some(RowNumber { split, index: record.index });
+        Self { number, scene, tx: &record.tx, rx: &record.rx, paths, observation, timing_offset_s, found }
     }
 }
 
 /// Everything the page shows of a link.
 pub(super) fn picture(
-    link: &Shown<'_>,
+    link: &PicturedLink<'_>,
     state: &LinkState,
     settings: &LinkSettings,
-    twin: &Twin,
+    scorer: &LinkScorer,
 ) -> Result<LinkResult, ReportError> {
     let mut result = world(link, state);
     match link.observation {
@@ -87,10 +92,10 @@ pub(super) fn picture(
     if state.posterior && link.scene.boxes.len() > MAX_POSTERIOR_BOXES {
         result.notes.push(format!("The posterior is shown for up to {MAX_POSTERIOR_BOXES} boxes."));
     } else if state.posterior {
-        match posterior_svg(link, settings, twin) {
-            Ok(svg) => {
+        match posterior_svg(link, settings, scorer) {
+            Ok((svg, caption)) => {
                 result.posterior_svg = Some(svg);
-                result.posterior_caption = format!("Simulated: {}.", twin.knowledge());
+                result.posterior_caption = format!("Simulated: {caption}.");
             }
             Err(error) => result.notes.push(format!("No posterior: {error}.")),
         }
@@ -99,7 +104,7 @@ pub(super) fn picture(
 }
 
 /// The delay profile with true paths and arrivals.
-pub(crate) fn delay_svg(link: &Shown<'_>, observation: &Observation, settings: &LinkSettings) -> String {
+pub(crate) fn delay_svg(link: &PicturedLink<'_>, observation: &Observation, settings: &LinkSettings) -> String {
     let profile = DelayProfile::new(observation, settings.radio.band());
     let truth: Vec<ProfileMark> = link
         .paths
@@ -111,20 +116,32 @@ pub(crate) fn delay_svg(link: &Shown<'_>, observation: &Observation, settings: &
     delay_chart(&profile, observation.bins(), &truth, &found, Theme::Page)
 }
 
-/// The XY marginal of the twin posterior, for a page.
-pub(crate) fn posterior_svg(link: &Shown<'_>, settings: &LinkSettings, twin: &Twin) -> Result<String, ReportError> {
-    let (support, volume) = twin.score(link.scene, link.tx.position.z, link.rx, link.found, settings)?;
+/// The XY marginal of the posterior, for a page, and what it assumes.
+pub(crate) fn posterior_svg(
+    link: &PicturedLink<'_>,
+    settings: &LinkSettings,
+    scorer: &LinkScorer,
+) -> Result<(String, String), ReportError> {
+    let to_score = LinkToScore {
+        number: link.number,
+        scene: link.scene,
+        tx_height_m: link.tx.position.z,
+        rx: link.rx,
+        found: link.found,
+        observation: link.observation,
+    };
+    let posterior = scorer.score(&to_score, settings)?;
     let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
     let picture = PosteriorPicture {
-        support: &support,
-        volume: &volume,
+        support: &posterior.support,
+        volume: &posterior.volume,
         room: &link.scene.room,
         boxes: &boxes,
         rx: &[*link.rx],
         truth: Some(*link.tx),
         caption: "",
     };
-    Ok(page_marginal(&picture))
+    Ok((page_marginal(&picture), posterior.caption))
 }
 
 /// The marginal with its key, for a page.
@@ -138,10 +155,11 @@ fn page_marginal(picture: &PosteriorPicture<'_>) -> String {
 }
 
 /// The plan alone, for a page.
-pub(crate) fn plan_svg(link: &Shown<'_>, colour: PathColour) -> (String, PlanFrame) {
+pub(crate) fn plan_svg(link: &PicturedLink<'_>, colour: PathColour) -> (String, PlanFrame) {
     let planned = link_plan_paths(link.tx, link.rx, link.paths);
     let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
-    let plan = Plan { room: &link.scene.room, boxes: &boxes, tx: Some(*link.tx), rx: &[*link.rx], paths: &planned };
+    let plan =
+        FloorPlan { room: &link.scene.room, boxes: &boxes, tx: Some(*link.tx), rx: &[*link.rx], paths: &planned };
     let height = plan_height(&link.scene.room, PLAN_WIDTH);
     let mut canvas = Canvas::new(PLAN_WIDTH, height + 58.0, Theme::Page, "Plan of the room with TX, RX and paths");
     let frame = plan_frame([0.0, 0.0, PLAN_WIDTH, height], &link.scene.room);
@@ -157,7 +175,7 @@ pub(crate) fn plan_svg(link: &Shown<'_>, colour: PathColour) -> (String, PlanFra
 }
 
 /// The plan and the paths.
-fn world(link: &Shown<'_>, state: &LinkState) -> LinkResult {
+fn world(link: &PicturedLink<'_>, state: &LinkState) -> LinkResult {
     let colour = match state.colour {
         ColourState::Surface => PathColour::Surface,
         ColourState::Power => PathColour::Power,

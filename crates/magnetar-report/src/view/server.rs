@@ -166,7 +166,8 @@ mod tests {
         let scene = magnetar_scene::Scene::load("lab_middle").unwrap();
         let (tx, rx) = (magnetar_scene::Pose::new(1.0, 2.0, 1.0, -1.5), magnetar_scene::Pose::new(1.0, -1.0, 1.0, 1.5));
         let simulator = crate::Simulator::new(crate::LinkSettings::shipped().unwrap());
-        let app = App::scene(scene, &tx, &rx, simulator).unwrap();
+        let scorer = crate::LinkScorer::scene_twin(magnetar_study::ScorerSettings::shipped().unwrap());
+        let app = App::scene(scene, &tx, &rx, simulator, scorer).unwrap();
         let status = |request: &str| String::from_utf8(respond(&app, 8080, request.as_bytes())).unwrap();
         let own = "Host: localhost:8080\r\n";
         assert!(status(&format!("GET /no HTTP/1.1\r\n{own}\r\n")).starts_with("HTTP/1.1 404"));

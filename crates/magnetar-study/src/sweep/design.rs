@@ -1,4 +1,4 @@
-//! Where the points of a sweep lie: positions in the unit cube, one coordinate an axis.
+//! Where the points of a sweep lie: positions in the unit cube, one coordinate per axis.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -73,7 +73,7 @@ pub(super) fn latin_hypercube(points: usize, axes: usize, seed: u64) -> Vec<Vec<
     positions
 }
 
-/// Sobol' points under one random digital shift an axis, which keeps them a digital net and moves them off the origin.
+/// Sobol' points under one random digital shift per axis, which keeps them a digital net and moves them off the origin.
 /// `None` for too many axes.
 pub(super) fn sobol(points: usize, axes: usize, seed: u64) -> Option<Vec<Vec<f64>>> {
     let mut sequence = Sobol::new(axes)?;

@@ -6,8 +6,6 @@ use magnetar_dataset::{Recipe, Record};
 use magnetar_signal::Radio;
 use serde::{Deserialize, Serialize};
 
-use crate::StudyError;
-
 /// One number measured at a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,34 +16,10 @@ pub struct Metric {
     pub unit: String,
     /// The value; `None` where there was nothing to measure.
     pub value: Option<f64>,
-    /// Its standard error; `None` where it cannot be told.
+    /// Its standard error; `None` where it cannot be known.
     pub stderr: Option<f64>,
     /// Values it was made from: rows, or arrivals.
     pub count: u64,
-}
-
-/// Measures of rows that a crate further down the flow adds, such as a posterior's NLL.
-pub trait RowMetrics: Sync {
-    /// Everything that the values depend on besides the recipe; part of a result's identity.
-    fn identity(&self) -> String;
-
-    /// Names and units of the columns.
-    fn columns(&self) -> Vec<(&'static str, &'static str)>;
-
-    /// Makes a point ready.
-    ///
-    /// # Errors
-    /// If the point's recipe cannot be measured.
-    fn meter(&self, recipe: &Recipe) -> Result<Box<dyn RowMeter>, StudyError>;
-}
-
-/// Measures the rows of one point.
-pub trait RowMeter: Send + Sync {
-    /// One value for each column.
-    ///
-    /// # Errors
-    /// If the row cannot be measured.
-    fn measure(&self, record: &Record) -> Result<Vec<f64>, StudyError>;
 }
 
 /// Values gathered row by row.
@@ -56,18 +30,12 @@ pub(super) struct Measures {
     matched: Vec<f64>,
     aoa_error: Vec<f64>,
     snr_error: Vec<f64>,
-    more: Vec<Vec<f64>>,
+    scores: Vec<Vec<f64>>,
 }
 
 impl Measures {
     /// Adds a row.
-    pub(super) fn add(
-        &mut self,
-        recipe: &Recipe,
-        radio: &Radio,
-        record: &Record,
-        meter: Option<&dyn RowMeter>,
-    ) -> Result<(), StudyError> {
+    pub(super) fn add(&mut self, recipe: &Recipe, radio: &Radio, record: &Record) {
         self.los.push(f64::from(u8::from(record.los)));
         let mut found = 0.0;
         for arrival in &record.arrivals.found {
@@ -81,10 +49,11 @@ impl Measures {
             }
         }
         self.arrivals.push(found);
-        if let Some(meter) = meter {
-            self.more.push(meter.measure(record)?);
-        }
-        Ok(())
+    }
+
+    /// Adds the scores of rows, in their order: one value for each of the scorer's columns.
+    pub(super) fn add_scores(&mut self, scores: impl IntoIterator<Item = Vec<f64>>) {
+        self.scores.extend(scores);
     }
 
     /// Adds later rows.
@@ -94,7 +63,7 @@ impl Measures {
         self.matched.append(&mut other.matched);
         self.aoa_error.append(&mut other.aoa_error);
         self.snr_error.append(&mut other.snr_error);
-        self.more.append(&mut other.more);
+        self.scores.append(&mut other.scores);
     }
 
     /// The metrics, and the rows' own values of those that are means over rows. Every `views` rows are one set: they share
@@ -107,7 +76,7 @@ impl Measures {
         let mut by_row = IndexMap::new();
         let mut metrics = vec![
             mean_of_sets("los_share", "", &self.los, views),
-            mean_of_sets("arrivals_mean", "arrivals a row", &self.arrivals, views),
+            mean_of_sets("arrivals_mean", "arrivals per row", &self.arrivals, views),
             mean("matched_share", "", &self.matched),
         ];
         for (values, name, unit, levels) in [
@@ -118,7 +87,7 @@ impl Measures {
             metrics.extend(levels.map(|percent| percentile(name, unit, values, percent)));
         }
         for (i, (name, unit)) in columns.iter().enumerate() {
-            let values: Vec<f64> = self.more.iter().filter_map(|row| row.get(i).copied()).collect();
+            let values: Vec<f64> = self.scores.iter().filter_map(|row| row.get(i).copied()).collect();
             metrics.push(mean_of_sets(name, unit, &values, views));
             by_row.insert((*name).to_owned(), values);
         }

@@ -13,8 +13,9 @@ use rayon::prelude::*;
 
 use super::definition::Definition;
 use super::file::{Sweep, check_columns};
-use super::measure::{Measures, RowMeter, RowMetrics};
+use super::measure::Measures;
 use super::point::{Point, PointResult};
+use super::scoring::{PointScorer, SCORE_COLUMNS, SweepScorer};
 use super::table::SweepTable;
 use crate::StudyError;
 
@@ -60,14 +61,16 @@ struct Open<'a> {
 
 struct Ready {
     generator: Generator,
-    meter: Option<Box<dyn RowMeter>>,
+    scorer: Option<PointScorer>,
+    split: String,
 }
 
 impl Ready {
-    fn new(recipe: &Arc<Recipe>, sweep: &Definition, metrics: Option<&dyn RowMetrics>) -> Result<Self, StudyError> {
+    fn new(recipe: &Arc<Recipe>, sweep: &Definition, scorer: Option<&SweepScorer>) -> Result<Self, StudyError> {
         Ok(Self {
             generator: Generator::new(recipe, sweep.seed, &sweep.split)?,
-            meter: metrics.map(|metrics| metrics.meter(recipe)).transpose()?,
+            scorer: scorer.map(|scorer| scorer.of_point(recipe)).transpose()?,
+            split: sweep.split.clone(),
         })
     }
 
@@ -76,9 +79,16 @@ impl Ready {
         let mut rows = self.generator.rows();
         let mut record = rows.blank();
         let mut measures = Measures::default();
+        let mut to_score = Vec::new();
         for index in from..to {
             rows.row_into(index, &mut record)?;
-            measures.add(self.generator.recipe(), self.generator.radio(), &record, self.meter.as_deref())?;
+            measures.add(self.generator.recipe(), self.generator.radio(), &record);
+            if self.scorer.is_some() {
+                to_score.push(record.clone());
+            }
+        }
+        if let Some(scorer) = &self.scorer {
+            measures.add_scores(scorer.scores(&self.split, to_score)?);
         }
         Ok(measures)
     }
@@ -89,37 +99,42 @@ pub(super) fn measure_point(
     sweep: &Definition,
     recipe: &Arc<Recipe>,
     hash: &str,
-    metrics: Option<&dyn RowMetrics>,
+    scorer: Option<&SweepScorer>,
 ) -> Result<PointResult, StudyError> {
-    let ready = Ready::new(recipe, sweep, metrics)?;
+    let ready = Ready::new(recipe, sweep, scorer)?;
     let chunks = sweep.rows.div_ceil(CHUNK_ROWS);
     let parts = (0..chunks)
         .into_par_iter()
         .map(|chunk| ready.measure(chunk * CHUNK_ROWS, ((chunk + 1) * CHUNK_ROWS).min(sweep.rows)))
         .collect::<Result<Vec<_>, StudyError>>()?;
-    Ok(result(sweep, recipe, hash, metrics, parts))
+    Ok(result(sweep, recipe, hash, scorer.is_some(), parts))
 }
 
 fn result(
     sweep: &Definition,
     recipe: &Recipe,
     hash: &str,
-    metrics: Option<&dyn RowMetrics>,
+    scored: bool,
     parts: impl IntoIterator<Item = Measures>,
 ) -> PointResult {
     let mut all = Measures::default();
     parts.into_iter().for_each(|part| all.append(part));
-    let columns = metrics.map_or_else(Vec::new, RowMetrics::columns);
+    let columns = score_columns(scored);
     let views = recipe.split(&sweep.split).map_or(1, |split| split.views as usize);
-    let (metrics, by_row) = all.finish(&columns, views);
+    let (metrics, by_row) = all.finish(columns, views);
     PointResult { hash: hash.to_owned(), rows: sweep.rows, metrics, by_row, recipe: recipe.clone() }
+}
+
+/// The columns that a scorer adds, if there is one.
+fn score_columns(scored: bool) -> &'static [(&'static str, &'static str)] {
+    if scored { &SCORE_COLUMNS } else { &[] }
 }
 
 impl Sweep {
     /// The hash of every point's result, in order.
     #[must_use]
-    pub fn hashes(&self, metrics: Option<&dyn RowMetrics>) -> Vec<String> {
-        let identity = metrics.map_or_else(String::new, RowMetrics::identity);
+    pub fn hashes(&self, scorer: Option<&SweepScorer>) -> Vec<String> {
+        let identity = scorer.map_or_else(String::new, SweepScorer::identity);
         self.points.par_iter().map(|point| point.hash(&self.definition, &identity)).collect()
     }
 
@@ -132,17 +147,17 @@ impl Sweep {
         &self,
         out: &Path,
         threads: usize,
-        metrics: Option<&dyn RowMetrics>,
+        scorer: Option<&SweepScorer>,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Outcome, StudyError> {
         let started = Instant::now();
-        check_columns(&self.definition.axes, metrics.map(RowMetrics::columns).unwrap_or_default())?;
+        check_columns(&self.definition.axes, score_columns(scorer.is_some()).iter().copied())?;
         let folder = out.join("points");
         fs::create_dir_all(&folder).map_err(StudyError::io(&folder))?;
         let _lock = lock(out)?;
         remove_unfinished(out)?;
         remove_unfinished(&folder)?;
-        let hashes = self.hashes(metrics);
+        let hashes = self.hashes(scorer);
         // Points with the same recipe are one.
         let mut missing: BTreeMap<&str, &Point> = BTreeMap::new();
         let mut kept = 0;
@@ -174,13 +189,13 @@ impl Sweep {
         };
         if self.definition.store {
             for (hash, point) in &missing {
-                let result = pool.install(|| self.stored_point(out, point, hash, threads, metrics, &count));
+                let result = pool.install(|| self.stored_point(out, point, hash, threads, scorer, &count));
                 finished(&result.map_err(|e| point.fault(&self.definition.axes, e))?)?;
             }
         } else {
-            pool.install(|| self.measure_all(&missing, metrics, &count, &finished))?;
+            pool.install(|| self.measure_all(&missing, scorer, &count, &finished))?;
         }
-        let table = SweepTable::write(self, out, &hashes)?;
+        let table = SweepTable::write(self, out, &hashes, scorer.map(SweepScorer::record))?;
         let made = self.points.len() - kept;
         Ok(Outcome { table, made, kept, rows: rows.into_inner(), elapsed: started.elapsed() })
     }
@@ -189,7 +204,7 @@ impl Sweep {
     fn measure_all(
         &self,
         missing: &[(&str, &Point)],
-        metrics: Option<&dyn RowMetrics>,
+        scorer: Option<&SweepScorer>,
         count: &(dyn Fn(u64) + Sync),
         finished: &(dyn Fn(&PointResult) -> Result<(), StudyError> + Sync),
     ) -> Result<(), StudyError> {
@@ -210,11 +225,13 @@ impl Sweep {
                 return Ok(());
             }
             let (point, chunk) = (&open[task / per_point], task % per_point);
-            let parts = self.chunk(point, chunk, per_point, metrics, count);
+            let parts = self.chunk(point, chunk, per_point, scorer, count);
             let parts = parts.map_err(|e| point.point.fault(&self.definition.axes, e));
             let done = parts.and_then(|parts| match parts {
                 None => Ok(()),
-                Some(parts) => finished(&result(&self.definition, &point.point.recipe, point.hash, metrics, parts)),
+                Some(parts) => {
+                    finished(&result(&self.definition, &point.point.recipe, point.hash, scorer.is_some(), parts))
+                }
             });
             if done.is_err() {
                 stopped.store(true, Ordering::Relaxed);
@@ -230,14 +247,14 @@ impl Sweep {
         open: &Open<'_>,
         chunk: usize,
         per_point: usize,
-        metrics: Option<&dyn RowMetrics>,
+        scorer: Option<&SweepScorer>,
         count: &(dyn Fn(u64) + Sync),
     ) -> Result<Option<Vec<Measures>>, StudyError> {
         let ready = {
             let mut ready = open.ready.lock().unwrap_or_else(PoisonError::into_inner);
             match &*ready {
                 Some(ready) => Arc::clone(ready),
-                None => Arc::clone(ready.insert(Arc::new(Ready::new(&open.point.recipe, &self.definition, metrics)?))),
+                None => Arc::clone(ready.insert(Arc::new(Ready::new(&open.point.recipe, &self.definition, scorer)?))),
             }
         };
         let from = chunk as u64 * CHUNK_ROWS;
@@ -263,7 +280,7 @@ impl Sweep {
         point: &Point,
         hash: &str,
         threads: usize,
-        metrics: Option<&dyn RowMetrics>,
+        scorer: Option<&SweepScorer>,
         count: &(dyn Fn(u64) + Sync),
     ) -> Result<PointResult, StudyError> {
         let folder = point_folder(out, hash);
@@ -281,19 +298,22 @@ impl Sweep {
         Plan::new(job)?.run(count)?;
         let dataset = Dataset::open(&folder)?;
         let radio = point.recipe.radio()?;
-        let meter = metrics.map(|metrics| metrics.meter(&point.recipe)).transpose()?;
+        let scorer = scorer.map(|scorer| scorer.of_point(&point.recipe)).transpose()?;
         let mut records = dataset.records(&self.definition.split, Columns::WithoutCsi)?.fuse();
         let mut parts = Vec::new();
         loop {
             let wave = usize::try_from(CHUNK_ROWS).unwrap_or(1) * rayon::current_num_threads();
             let rows = records.by_ref().take(wave).collect::<Result<Vec<_>, _>>()?;
             if rows.is_empty() {
-                return Ok(result(&self.definition, &point.recipe, hash, metrics, parts));
+                return Ok(result(&self.definition, &point.recipe, hash, scorer.is_some(), parts));
             }
             let measured = rows.par_chunks(usize::try_from(CHUNK_ROWS).unwrap_or(1)).map(|rows| {
                 let mut measures = Measures::default();
                 for record in rows {
-                    measures.add(&point.recipe, &radio, record, meter.as_deref())?;
+                    measures.add(&point.recipe, &radio, record);
+                }
+                if let Some(scorer) = &scorer {
+                    measures.add_scores(scorer.scores(&self.definition.split, rows.to_vec())?);
                 }
                 Ok(measures)
             });

@@ -1,70 +1,132 @@
-//! The twin posterior's scores as metrics of a sweep.
+//! A scorer's metrics as columns of a sweep.
+
+use std::sync::Arc;
 
 use magnetar_dataset::{Recipe, Record};
-use magnetar_posterior::{SupportSize, TwinFile, TwinParameters, TwinScorer};
+use magnetar_posterior::{CpuScoring, Score, Scorer, SupportSize, TwinFile};
+use serde::{Deserialize, Serialize};
 
-use super::measure::{RowMeter, RowMetrics};
-use crate::evaluation::score_twin;
-use crate::{StudyError, twin_model};
+use super::definition::{Definition, Posterior};
+use crate::StudyError;
+use crate::chunk::Chunk;
+use crate::scorers::{ScorerSettings, is_volume_file, open_scorer};
 
-/// Scores the rows of a sweep, by a scorer that knows each point's recipe or one that knows the base recipe only.
-#[derive(Debug, Clone)]
-pub struct TwinMetrics {
-    parameters: TwinParameters,
+/// Names and units of the columns that a scorer adds.
+pub(super) const SCORE_COLUMNS: [(&str, &str); 5] =
+    [("nll", "nat"), ("map_xy_m", "m"), ("map_yaw_deg", "deg"), ("joint_hit", ""), ("p1m", "")];
+
+/// What a sweep's manifest says of the scorer, enough to score its points again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepScorerRecord {
+    /// Its name.
+    pub name: String,
+    /// Where it computed; other devices differ by rounding.
+    pub device: String,
+    /// D, H and W of the support.
+    pub support: [usize; 3],
+    /// The parameters of the twin's likelihood.
+    pub parameters: TwinFile,
+}
+
+/// Scores the rows of a sweep, by scorers that know each point's recipe or one that knows the base recipe only.
+pub struct SweepScorer {
+    name: String,
+    settings: ScorerSettings,
     size: SupportSize,
     /// The scorer that knows the base recipe, and that recipe's hash.
-    base: Option<(TwinScorer, String)>,
+    base: Option<(Arc<dyn Scorer>, String)>,
 }
 
-impl TwinMetrics {
-    /// By scorers that know each point's own recipe.
-    #[must_use]
-    pub fn own(file: &TwinFile, size: SupportSize) -> Self {
-        Self { parameters: file.parameters, size, base: None }
-    }
-
-    /// By one scorer that knows the base recipe only.
+impl SweepScorer {
+    /// The scorer a sweep asks for; `None` if it asks for none.
     ///
     /// # Errors
-    /// If the recipe gives no twin.
-    pub fn base(file: &TwinFile, size: SupportSize, recipe: &Recipe) -> Result<Self, StudyError> {
-        let scorer = scorer(recipe, file.parameters)?;
-        Ok(Self { parameters: file.parameters, size, base: Some((scorer, recipe.hash())) })
+    /// If there is no such scorer, or it cannot be made for the base recipe.
+    pub fn new(
+        sweep: &Definition,
+        base: &Recipe,
+        name: &str,
+        settings: ScorerSettings,
+    ) -> Result<Option<Self>, StudyError> {
+        Self::on_support(sweep, base, name, settings, SupportSize::EVALUATION)
     }
-}
 
-fn scorer(recipe: &Recipe, parameters: TwinParameters) -> Result<TwinScorer, StudyError> {
-    Ok(TwinScorer::new(twin_model(recipe)?, parameters)?)
-}
+    fn on_support(
+        sweep: &Definition,
+        base: &Recipe,
+        name: &str,
+        settings: ScorerSettings,
+        size: SupportSize,
+    ) -> Result<Option<Self>, StudyError> {
+        if is_volume_file(name) {
+            return Err(StudyError::VolumesOfSweep { name: name.to_owned() });
+        }
+        // Made here in any case, so that a wrong name is found before any work.
+        let scorer = open_scorer(name, base, &settings)?;
+        let base = match sweep.posterior {
+            Posterior::None => return Ok(None),
+            Posterior::Own => None,
+            Posterior::Base => Some((scorer, base.hash())),
+        };
+        Ok(Some(Self { name: name.to_owned(), settings, size, base }))
+    }
 
-impl RowMetrics for TwinMetrics {
-    fn identity(&self) -> String {
+    /// The scorer of a finished sweep, on the CPU.
+    pub(super) fn again(
+        sweep: &Definition,
+        base: &Recipe,
+        record: &SweepScorerRecord,
+    ) -> Result<Option<Self>, StudyError> {
+        let settings = ScorerSettings { parameters: record.parameters.clone(), backend: Arc::new(CpuScoring) };
+        let [headings, rows, columns] = record.support;
+        Self::on_support(sweep, base, &record.name, settings, SupportSize { headings, rows, columns })
+    }
+
+    /// What the manifest says of it.
+    pub(super) fn record(&self) -> SweepScorerRecord {
+        SweepScorerRecord {
+            name: self.name.clone(),
+            device: self.settings.backend.description(),
+            support: [self.size.headings, self.size.rows, self.size.columns],
+            parameters: self.settings.parameters.clone(),
+        }
+    }
+
+    /// Everything that the scores depend on besides a point's recipe.
+    pub(super) fn identity(&self) -> String {
         let knows = self.base.as_ref().map_or("own", |(_, hash)| hash);
         let SupportSize { headings, rows, columns } = self.size;
-        format!("twin v1, {headings} x {rows} x {columns}, knows {knows}, {:?}", self.parameters.to_array())
-    }
-
-    fn columns(&self) -> Vec<(&'static str, &'static str)> {
-        vec![("nll", "nat"), ("map_xy_m", "m"), ("map_yaw_deg", "deg"), ("joint_hit", ""), ("p1m", "")]
-    }
-
-    fn meter(&self, recipe: &Recipe) -> Result<Box<dyn RowMeter>, StudyError> {
-        let scorer = match &self.base {
-            Some((scorer, _)) => scorer.clone(),
-            None => scorer(recipe, self.parameters)?,
+        let parameters = self.settings.parameters.parameters.to_array();
+        let device = match self.settings.backend.description().as_str() {
+            "cpu" => String::new(),
+            other => format!(", on {other}"),
         };
-        Ok(Box::new(Meter { scorer, size: self.size }))
+        format!("{} v1, {headings} x {rows} x {columns}, knows {knows}, {parameters:?}{device}", self.name)
+    }
+
+    /// The scorer for the rows of a point.
+    pub(super) fn of_point(&self, recipe: &Recipe) -> Result<PointScorer, StudyError> {
+        let scorer = match &self.base {
+            Some((scorer, _)) => Arc::clone(scorer),
+            None => open_scorer(&self.name, recipe, &self.settings)?,
+        };
+        Ok(PointScorer { scorer, size: self.size })
     }
 }
 
-struct Meter {
-    scorer: TwinScorer,
+/// Scores the rows of one point.
+pub(super) struct PointScorer {
+    scorer: Arc<dyn Scorer>,
     size: SupportSize,
 }
 
-impl RowMeter for Meter {
-    fn measure(&self, record: &Record) -> Result<Vec<f64>, StudyError> {
-        let score = score_twin(record, &self.scorer, self.size).map_err(StudyError::at(record))?;
-        Ok(vec![score.nll, score.map_xy_m, score.map_yaw_deg, score.joint_hit, score.p1m])
+impl PointScorer {
+    /// The values of [`SCORE_COLUMNS`] for each row.
+    pub(super) fn scores(&self, split: &str, records: Vec<Record>) -> Result<Vec<Vec<f64>>, StudyError> {
+        let chunk = Chunk::new(split, records, self.size)?;
+        let scores = chunk.scores(&[chunk.volumes(&*self.scorer)?])?;
+        let values = |s: &Score| vec![s.nll, s.map_xy_m, s.map_yaw_deg, s.joint_hit, s.p1m];
+        Ok(scores.iter().flatten().map(values).collect())
     }
 }

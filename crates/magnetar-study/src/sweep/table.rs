@@ -1,4 +1,4 @@
-//! A sweep's folder: `sweep.json` (what it is), `sweep.parquet` (one row a point), `points/` (one result a point).
+//! A sweep's folder: `sweep.json` (what it is), `sweep.parquet` (one row per point), `points/` (one result per point).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,6 +23,7 @@ use super::file::Sweep;
 use super::measure::Metric;
 use super::point::PointResult;
 use super::run::{read_result, result_path};
+use super::scoring::SweepScorerRecord;
 use crate::StudyError;
 
 /// Name of a sweep's manifest.
@@ -63,6 +64,9 @@ pub struct SweepManifest {
     pub table_sha256: String,
     /// The points.
     pub points: Vec<ListedPoint>,
+    /// What scored the rows; not there if nothing did, or in a sweep of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scorer: Option<SweepScorerRecord>,
     /// The base recipe.
     pub base: Recipe,
     /// SHA-256 of this manifest's text with this field empty: nothing else holds all of it.
@@ -74,13 +78,18 @@ pub struct SweepManifest {
 pub struct SweepTable {
     /// What it is.
     pub manifest: SweepManifest,
-    /// One result a point.
+    /// One result per point.
     pub results: Vec<PointResult>,
 }
 
 impl SweepTable {
     /// Gathers the results of all points and writes table and manifest.
-    pub(super) fn write(sweep: &Sweep, out: &Path, hashes: &[String]) -> Result<Self, StudyError> {
+    pub(super) fn write(
+        sweep: &Sweep,
+        out: &Path,
+        hashes: &[String],
+        scorer: Option<SweepScorerRecord>,
+    ) -> Result<Self, StudyError> {
         let mut results = Vec::with_capacity(hashes.len());
         let mut points = Vec::with_capacity(hashes.len());
         for (point, hash) in sweep.points.iter().zip(hashes) {
@@ -95,6 +104,7 @@ impl SweepTable {
             sweep: sweep.definition.clone(),
             table_sha256: String::new(),
             points,
+            scorer,
             base: (*sweep.base).clone(),
             sha256: String::new(),
         };

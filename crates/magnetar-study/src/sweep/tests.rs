@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
 
 use magnetar_dataset::*;
 
 use super::*;
-use crate::StudyError;
+use crate::{ScorerSettings, StudyError};
 
 fn sweep(head: &str, axes: &str) -> Result<Sweep, StudyError> {
     Sweep::parse(&format!("name = \"t\"\nsplit = \"test\"\nrows = 40\n{head}\n{axes}"), "t.toml", None)
@@ -268,57 +267,47 @@ fn storing_changes_no_number_and_verification_finds_damage() {
     assert!(verify_sweep(plain.path(), options, &|_| {}).unwrap().problems[0].contains("SHA-256"));
 }
 
-/// Counts what it measured.
-struct Counting(Mutex<u64>);
-
-struct Index;
-
-impl RowMetrics for Counting {
-    fn identity(&self) -> String {
-        "index".into()
-    }
-
-    fn columns(&self) -> Vec<(&'static str, &'static str)> {
-        vec![("index", "row")]
-    }
-
-    fn meter(&self, _: &Recipe) -> Result<Box<dyn RowMeter>, StudyError> {
-        *self.0.lock().unwrap() += 1;
-        Ok(Box::new(Index))
-    }
-}
-
-impl RowMeter for Index {
-    fn measure(&self, record: &Record) -> Result<Vec<f64>, StudyError> {
-        Ok(vec![record.index as f64])
-    }
-}
-
 #[test]
-fn metrics_of_others_are_measured_row_by_row_and_differences_are_paired() {
+fn scores_are_measured_row_by_row_differences_are_paired_and_verification_scores_again() {
     let axes =
         "[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [20, 60]\n[[axis]]\nkey = \"sre.p_fa\"\nvalues = [0.02]";
-    let sweep = sweep("design = \"one-at-a-time\"", axes).unwrap();
+    let sweep = sweep("design = \"one-at-a-time\"\nposterior = \"own\"", axes).unwrap();
     assert_eq!(sweep.points.len(), 4);
     let folder = tempfile::tempdir().unwrap();
-    let metrics = Counting(Mutex::new(0));
-    let outcome = sweep.run(folder.path(), 2, Some(&metrics), &|_| {}).unwrap();
-    assert_eq!(*metrics.0.lock().unwrap(), 4);
-    assert!(outcome.table.results.iter().all(|result| result.metric("index").unwrap().value == Some(19.5)));
-    assert_eq!(outcome.table.results[0].by_row["index"], (0..40).map(f64::from).collect::<Vec<_>>());
+    let settings = || ScorerSettings::shipped().unwrap();
+    let scorer = SweepScorer::new(&sweep.definition, &sweep.base, "uniform", settings()).unwrap();
+    let outcome = sweep.run(folder.path(), 2, scorer.as_ref(), &|_| {}).unwrap();
+    let nll = |result: &PointResult| result.metric("nll").unwrap().value.unwrap();
+    assert!(outcome.table.results.iter().all(|result| (nll(result) - 19_602f64.ln()).abs() < 1e-3));
+    assert_eq!(outcome.table.results[0].by_row["p1m"].len(), 40);
     // Rows share their numbers, so a metric that no key moves has no difference and no error.
-    let found = sensitivities(&outcome.table, "index").unwrap();
+    let found = sensitivities(&outcome.table, "p1m").unwrap();
     assert!(found.iter().all(|s| (s.difference, s.stderr) == (0.0, Some(0.0))));
     let found = sensitivities(&outcome.table, "arrivals_mean").unwrap();
     assert_eq!((found.len(), found[0].axis.as_str()), (3, "link.reference_snr_db"));
     assert!(found[0].difference < -0.5 && found[1].difference >= 0.0, "{found:?}");
-    let taken = "[[axis]]\nname = \"index\"\nkey = \"sre.p_fa\"\nvalues = [0.02]";
-    let refused = Sweep::parse(&format!("name = \"t\"\nsplit = \"test\"\nrows = 40\n{taken}"), "t", None).unwrap();
-    let elsewhere = folder.path().join("elsewhere");
-    assert!(refused.run(&elsewhere, 1, Some(&metrics), &|_| {}).unwrap_err().to_string().contains("column"));
-    assert!(!elsewhere.exists());
     let effects = main_effects(&outcome.table, 0, "arrivals_mean");
     assert_eq!(effects.iter().map(|e| e.number.unwrap()).collect::<Vec<_>>(), [20.0, 50.0, 60.0]);
+    let options = VerifyOptions { sample: 40, seed: 1, partial: false };
+    let verified = verify_sweep(folder.path(), options, &|_| {}).unwrap();
+    assert_eq!((verified.problems, verified.regenerated), (Vec::new(), 40));
+    // Another scorer's results are other results.
+    let twin = SweepScorer::new(&sweep.definition, &sweep.base, "twin", settings()).unwrap();
+    assert_ne!(sweep.hashes(twin.as_ref()), sweep.hashes(scorer.as_ref()));
+}
+
+#[test]
+fn a_scorer_that_a_sweep_cannot_use_is_refused_before_any_work() {
+    let taken = "[[axis]]\nname = \"p1m\"\nkey = \"sre.p_fa\"\nvalues = [0.02]";
+    let sweep = sweep("posterior = \"base\"", taken).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    let of = |name: &str| SweepScorer::new(&sweep.definition, &sweep.base, name, ScorerSettings::shipped().unwrap());
+    let scorer = of("uniform").unwrap();
+    assert!(matches!(sweep.run(&elsewhere, 1, scorer.as_ref(), &|_| {}), Err(StudyError::AxisName { .. })));
+    assert!(!elsewhere.exists());
+    assert!(matches!(of("volumes.npy"), Err(StudyError::VolumesOfSweep { .. })));
+    assert!(matches!(of("oracle"), Err(StudyError::UnknownScorer { .. })));
 }
 
 #[test]

@@ -7,12 +7,17 @@ use magnetar_dataset::{Recipe, Verification, VerifyOptions, digest, verify};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
+use super::measure::Metric;
 use super::run::{measure_point, point_folder, read_result, result_path};
-use super::table::{SWEEP_TABLE, SweepManifest};
+use super::scoring::{SCORE_COLUMNS, SweepScorer};
+use super::table::{ListedPoint, SWEEP_TABLE, SweepManifest};
 use crate::StudyError;
 
+/// Log posteriors of devices differ by rounding, within 1e-3 nat; a MAP may then move to an equal neighbour.
+const DEVICE_TOLERANCE: f64 = 1e-2;
+
 /// Checks a sweep: every file's hash, every stored dataset like any other, and as many points measured again as hold
-/// `options.sample` rows (at least one). Metrics of crates further down the flow are checked by hash only.
+/// `options.sample` rows (at least one), scores included.
 ///
 /// # Errors
 /// Only if there is no readable manifest; everything else is listed as a problem.
@@ -52,25 +57,64 @@ fn check_hash(path: &Path, expected: &str, found: &mut Verification) {
 
 fn measure_again(folder: &Path, manifest: &SweepManifest, options: VerifyOptions, found: &mut Verification) {
     let wanted = options.sample.div_ceil(manifest.sweep.rows.max(1)).clamp(1, manifest.points.len() as u64);
-    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
-    for _ in 0..wanted {
-        let point = &manifest.points[rng.random_range(0..manifest.points.len())];
+    let scorer = manifest.scorer.as_ref().map(|record| {
+        let base = checked(&manifest.base, folder)?;
+        SweepScorer::again(&manifest.sweep, &base, record)
+    });
+    let scorer = match scorer.transpose() {
+        Ok(scorer) => scorer.flatten(),
+        Err(e) => {
+            found.problems.push(format!("{}: its scorer cannot be made: {e}", folder.display()));
+            return;
+        }
+    };
+    let elsewhere = manifest.scorer.as_ref().is_some_and(|record| record.device != "cpu");
+    for point in sample(&manifest.points, usize::try_from(wanted).unwrap_or(usize::MAX), options.seed) {
         let path = result_path(folder, &point.hash);
         let again = read_result(folder, &point.hash).and_then(|result| {
             let recipe = Arc::new(checked(&result.recipe, &path)?);
-            Ok((measure_point(&manifest.sweep, &recipe, &point.hash, None)?, result))
+            Ok((measure_point(&manifest.sweep, &recipe, &point.hash, scorer.as_ref())?, result))
         });
         match again {
             Err(e) => found.problems.push(format!("{}: cannot be measured again: {e}", path.display())),
             Ok((again, result)) => {
                 found.regenerated += manifest.sweep.rows;
-                let differs = |metric: &&super::Metric| result.metric(&metric.name) != Some(metric);
+                let differs = |again: &&Metric| match result.metric(&again.name) {
+                    Some(before) => !same(before, again, elsewhere),
+                    None => true,
+                };
                 if let Some(metric) = again.metrics.iter().find(differs) {
                     found.problems.push(format!("{}: {} differs when measured again", path.display(), metric.name));
                 }
             }
         }
     }
+}
+
+/// So many of the points, none twice.
+fn sample(points: &[ListedPoint], wanted: usize, seed: u64) -> Vec<&ListedPoint> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut points: Vec<&ListedPoint> = points.iter().collect();
+    let wanted = wanted.min(points.len());
+    for n in 0..wanted {
+        let other = rng.random_range(n..points.len());
+        points.swap(n, other);
+    }
+    points.truncate(wanted);
+    points
+}
+
+/// Whether a metric is the same when measured again: to the bit, but scores of another device only to its rounding.
+fn same(before: &Metric, again: &Metric, elsewhere: bool) -> bool {
+    let scored = SCORE_COLUMNS.iter().any(|(name, _)| *name == before.name);
+    if !(scored && elsewhere) {
+        return before == again;
+    }
+    let near = |a: Option<f64>, b: Option<f64>| match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() <= DEVICE_TOLERANCE * a.abs().max(1.0),
+        (a, b) => a == b,
+    };
+    near(before.value, again.value) && near(before.stderr, again.stderr) && before.count == again.count
 }
 
 fn checked(recipe: &Recipe, path: &Path) -> Result<Recipe, StudyError> {

@@ -1,14 +1,15 @@
 //! `magnetar ablation`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 use magnetar_dataset::Columns;
-use magnetar_posterior::{Ablation, CpuScoring};
+use magnetar_posterior::{Ablation, Scorer};
 use magnetar_study::evaluate;
 use serde_json::json;
 
-use super::twin_scorer::ScorerArgs;
+use super::scorer_args::{DatasetScorerArgs, knowledge_line};
 use crate::progress;
 
 /// Flags of `magnetar ablation`.
@@ -30,19 +31,21 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    scorer: ScorerArgs,
+    with: DatasetScorerArgs,
 }
 
 /// Prints what each term of the likelihood is worth.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (dataset, scorer) = args.scorer.open()?;
+    let (dataset, twin) = args.with.open_twin()?;
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit);
     let bar = progress::bar(rows * Ablation::ALL.len() as u64, "rows");
     let mut table = Vec::new();
     for ablation in Ablation::ALL {
         let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(usize::try_from(rows)?);
-        let result = evaluate(records, &scorer.ablated(ablation), &CpuScoring, args.scorer.size(), &|n| bar.inc(n))?;
-        table.push((ablation, result.twin.summary().context("no row to score")?));
+        let ablated: Arc<dyn Scorer> = Arc::new(twin.with_likelihood(twin.likelihood().ablated(ablation)));
+        let split = [(args.split.as_str(), records)];
+        let results = evaluate(split, &[ablated], args.with.size(), &|n| bar.inc(n))?;
+        table.push((ablation, results[0].scores.metrics().context("no row to score")?));
     }
     bar.finish_and_clear();
     let full = table[0].1.nll;
@@ -54,6 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&entries)?);
         return Ok(ExitCode::SUCCESS);
     }
+    println!("{}", knowledge_line(&twin));
     println!("| likelihood | NLL, nat | loss, nat | HPD gap, pp | V@40 % | P_1m, % |");
     println!("|---|---|---|---|---|---|");
     for (ablation, s) in &table {

@@ -29,12 +29,12 @@ impl BackendChoice {
     }
 
     /// What scores candidates.
-    pub fn scoring(self) -> anyhow::Result<Box<dyn ScoringBackend>> {
+    pub fn scoring(self) -> anyhow::Result<Arc<dyn ScoringBackend>> {
         let opened = self.open(|| magnetar_cuda::open_scoring(&Options::default()))?;
         if let Some(backend) = &opened {
             eprintln!("backend: {}", backend.description());
         }
-        Ok(opened.unwrap_or_else(|| Box::new(CpuScoring)))
+        Ok(opened.map_or_else(|| Arc::new(CpuScoring) as Arc<dyn ScoringBackend>, Arc::from))
     }
 
     /// Opens the GPU if it was asked for; `None` for the CPU, which `auto` falls back to and says why.

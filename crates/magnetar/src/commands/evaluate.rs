@@ -1,15 +1,14 @@
 //! `magnetar evaluate`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use magnetar_dataset::Columns;
-use magnetar_posterior::{REPLAY_LEVELS, Summary, Tally};
-use magnetar_study::evaluate;
+use magnetar_posterior::{BalancedMean, BalancedMetrics, BalancedScores, REPLAY_LEVELS, UniformScorer};
+use magnetar_study::{Evaluation, evaluate, needed_columns, post_indices};
 use serde_json::{Value, json};
 
-use super::backend::BackendChoice;
-use super::twin_scorer::ScorerArgs;
+use super::scorer_args::DatasetScorerArgs;
 use crate::progress;
 
 /// Flags of `magnetar evaluate`.
@@ -20,8 +19,14 @@ assignment equally. Of replays, board placements weigh equally as well,
 protocols within each placement, and RX sites within each protocol, as in the
 paper. Standard errors treat the rows of such a group as independent.
 
+Several scorers are scored on the same rows: the differences from the first are
+taken row by row. I_post ranks all of them, the uniform posterior included.
+Scores of rows whose materials the scorer knows are no held-out scores; how many
+there are is printed.
+
 Examples:
   magnetar evaluate data
+  magnetar evaluate data --scorer twin --scorer network.npy
   magnetar evaluate data --split test --limit 2000 --json
   magnetar evaluate replay                          all protocols of a replay together")]
 pub struct Args {
@@ -31,20 +36,19 @@ pub struct Args {
     /// Score at most N rows of each: the first; of a replay rows spread over its protocol.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// What scores the candidates: the CPU, the GPU, or the GPU if there is one.
-    #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
-    backend: BackendChoice,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    scorer: ScorerArgs,
+    with: DatasetScorerArgs,
 }
 
-/// Prints the metrics of the twin scorer and of the uniform reference.
+/// Prints the metrics of every scorer and of the uniform reference.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (dataset, scorer) = args.scorer.open()?;
-    let backend = args.backend.scoring()?;
+    let (dataset, mut scorers) = args.with.open_all()?;
+    if !scorers.iter().any(|scorer| scorer.name() == "uniform") {
+        scorers.push(Arc::new(UniformScorer));
+    }
     let manifest = dataset.manifest();
     let splits = match (args.split.is_empty(), &manifest.stand_in) {
         (false, _) => args.split.clone(),
@@ -55,20 +59,32 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (mut rows, mut records) = (0, Vec::new());
     for split in &splits {
         rows += dataset.sample_rows(split, limit)?;
-        records.push(dataset.sample(split, Columns::WithoutCsi, limit)?);
+        records.push((split.as_str(), dataset.sample(split, needed_columns(&scorers), limit)?));
     }
     ensure!(rows > 0, "no row to score in split {}; give a larger --limit, or another split", splits.join(", "));
     let bar = progress::bar(rows, "rows");
-    let evaluation = evaluate(records.into_iter().flatten(), &scorer, &*backend, args.scorer.size(), &|n| bar.inc(n))?;
+    let evaluations = evaluate(records, &scorers, args.with.size(), &|n| bar.inc(n))?;
     bar.finish_and_clear();
-    let scorers = [("twin", &evaluation.twin), ("uniform", &evaluation.uniform)];
+    let indices = post_indices(&evaluations).context("no row to score")?;
     if args.json {
         let mut out = serde_json::Map::new();
         out.insert("split".into(), json!(splits.join(",")));
         out.insert("stand_in".into(), json!(manifest.stand_in));
         out.insert("balanced_over".into(), json!(balanced_over(manifest.stand_in.is_some())));
-        for (name, tally) in scorers {
-            out.insert(name.into(), to_json(tally)?);
+        for (n, (evaluation, index)) in evaluations.iter().zip(&indices).enumerate() {
+            let mut of_scorer = to_json(&evaluation.scores)?;
+            of_scorer["scorer"] = json!({
+                "identity": evaluation.identity,
+                "device": evaluation.device,
+                "knowledge": evaluation.knowledge,
+                "rows_of_known_materials": evaluation.rows_of_known_materials,
+            });
+            of_scorer["i_post"] = json!(index);
+            if n > 0 {
+                let differences = evaluation.against_first.differences();
+                of_scorer["minus_first"] = json!({ "first": evaluations[0].name, "differences": differences });
+            }
+            out.insert(evaluation.name.clone(), of_scorer);
         }
         println!("{}", serde_json::to_string_pretty(&out)?);
         return Ok(ExitCode::SUCCESS);
@@ -77,10 +93,37 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("{stand_in}.");
     }
     println!("balanced over {}", balanced_over(manifest.stand_in.is_some()).join(", then "));
-    for (name, tally) in scorers {
-        print(name, tally).context("no row to score")?;
+    for (evaluation, index) in evaluations.iter().zip(&indices) {
+        print(evaluation, *index).context("no row to score")?;
+    }
+    if let [first, others @ ..] = &evaluations[..]
+        && !others.is_empty()
+    {
+        print_differences(first, others);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Differences of all other scorers from the first, row by row.
+fn print_differences(first: &Evaluation, others: &[Evaluation]) {
+    println!("minus {}, row by row", first.name);
+    println!(
+        "  {:<24}{:>20}{:>20}{:>18}{:>18}{:>18}",
+        "", "NLL, nat", "MAP XY, m", "MAP yaw, deg", "hit, pp", "P_1m, pp"
+    );
+    for other in others {
+        let Some(d) = other.against_first.differences() else { continue };
+        let shown = |value: BalancedMean, decimals: usize| with_error(value.mean, value.stderr, decimals);
+        println!(
+            "  {:<24}{:>20}{:>20}{:>18}{:>18}{:>18}",
+            other.name,
+            shown(d.nll, 3),
+            shown(d.map_xy_m, 3),
+            shown(d.map_yaw_deg, 1),
+            shown(d.joint_hit_pp, 1),
+            shown(d.p1m_pp, 1)
+        );
+    }
 }
 
 /// What averages weigh equally, outermost first.
@@ -89,16 +132,16 @@ fn balanced_over(replay: bool) -> &'static [&'static str] {
     if replay { all } else { &all[..2] }
 }
 
-fn to_json(tally: &Tally) -> anyhow::Result<Value> {
-    let mut all = serde_json::to_value(tally.summary().context("no row to score")?)?;
+fn to_json(scores: &BalancedScores) -> anyhow::Result<Value> {
+    let mut all = serde_json::to_value(scores.metrics().context("no row to score")?)?;
     for (key, board) in [("no_board", false), ("board", true)] {
-        all[key] = serde_json::to_value(tally.summary_by_board(board))?;
+        all[key] = serde_json::to_value(scores.metrics_by_board(board))?;
     }
     for (name, level) in REPLAY_LEVELS {
-        let groups = tally.groups(level);
+        let groups = scores.groups(level);
         if !groups.is_empty() {
             let of =
-                |group: &&str| Ok(((*group).to_owned(), serde_json::to_value(tally.summary_by_group(level, group))?));
+                |group: &&str| Ok(((*group).to_owned(), serde_json::to_value(scores.metrics_by_group(level, group))?));
             let found: serde_json::Map<String, Value> = groups.iter().map(of).collect::<anyhow::Result<_>>()?;
             all[name] = Value::Object(found);
         }
@@ -115,8 +158,12 @@ fn with_error(mean: f64, stderr: f64, decimals: usize) -> String {
     }
 }
 
-fn print(name: &str, tally: &Tally) -> Option<()> {
-    println!("{name}");
+fn print(evaluation: &Evaluation, post_index: f64) -> Option<()> {
+    let Evaluation { name, knowledge, scores, rows_of_known_materials, .. } = evaluation;
+    println!("{name}: {knowledge}");
+    if *rows_of_known_materials > 0 {
+        println!("  the materials of {rows_of_known_materials} rows are among those it knows");
+    }
     println!(
         "  {:<14}{:>7}{:>18}{:>9}{:>8}{:>17}{:>15}{:>13}{:>13}{:>10}{:>10}",
         "",
@@ -132,13 +179,13 @@ fn print(name: &str, tally: &Tally) -> Option<()> {
         "cone h."
     );
     let mut conditions = vec![
-        ("balanced", tally.summary()),
-        ("no board", tally.summary_by_board(false)),
-        ("board", tally.summary_by_board(true)),
+        ("balanced", scores.metrics()),
+        ("no board", scores.metrics_by_board(false)),
+        ("board", scores.metrics_by_board(true)),
     ];
     for (_, level) in REPLAY_LEVELS {
-        let groups = tally.groups(level).into_iter().filter(|group| *group != "none");
-        conditions.extend(groups.map(|group| (group, tally.summary_by_group(level, group))));
+        let groups = scores.groups(level).into_iter().filter(|group| *group != "none");
+        conditions.extend(groups.map(|group| (group, scores.metrics_by_group(level, group))));
     }
     for (condition, summary) in conditions {
         if let Some(s) = summary {
@@ -153,11 +200,12 @@ fn print(name: &str, tally: &Tally) -> Option<()> {
             );
         }
     }
-    let Summary { reliability, .. } = tally.summary()?;
+    let BalancedMetrics { reliability, .. } = scores.metrics()?;
     let line = |of: &dyn Fn(usize) -> f64| {
         (0..reliability.len()).map(|n| format!("{:>6.1}", 100.0 * of(n))).collect::<String>()
     };
     println!("  HPD nominal, %  {}", line(&|n| reliability[n].nominal));
     println!("  empirical, %    {}", line(&|n| reliability[n].empirical));
+    println!("  I_post          {post_index:>6.2}");
     Some(())
 }

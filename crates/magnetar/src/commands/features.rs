@@ -12,6 +12,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
 use super::dataset_folder::open_dataset;
+use super::scorer_args::SupportArgs;
 use crate::progress;
 
 /// Flags of `magnetar features`.
@@ -52,15 +53,8 @@ pub struct Args {
     /// One dense block instead of the two factored fields.
     #[arg(long)]
     dense: bool,
-    /// Heading bins D.
-    #[arg(long, default_value_t = 18, value_name = "D")]
-    headings: usize,
-    /// Rows H.
-    #[arg(long, default_value_t = 33, value_name = "H")]
-    rows: usize,
-    /// Columns W.
-    #[arg(long, default_value_t = 33, value_name = "W")]
-    columns: usize,
+    #[command(flatten)]
+    support: SupportArgs,
     /// The folder to write into.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
@@ -71,7 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
     let count = usize::try_from(rows)?;
-    let size = SupportSize { headings: args.headings, rows: args.rows, columns: args.columns };
+    let size = args.support.size();
     let retained = dataset.recipe().sre.keep;
     std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
     let mut files = Files::create(&args.out, count, size, retained, args.dense)?;
@@ -101,7 +95,7 @@ struct Row {
 
 fn make(args: &Args, size: SupportSize, record: &Record) -> Result<Row, PosteriorError> {
     let support = if args.training {
-        // One stream a row: any order and any number of threads give the same supports.
+        // One stream per row: any order and any number of threads give the same supports.
         let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
         rng.set_stream(record.index);
         Support::training(&record.room, size, [record.tx.position.x, record.tx.position.y], &mut rng)?

@@ -9,7 +9,7 @@ use magnetar_files::AtomicFile;
 use magnetar_posterior::{TwinFile, TwinScorer};
 use magnetar_study::{FitRow, fit, withheld_nll};
 
-use super::twin_scorer::ScorerArgs;
+use super::scorer_args::DatasetScorerArgs;
 
 /// Flags of `magnetar fit`.
 #[derive(clap::Args)]
@@ -31,30 +31,31 @@ pub struct Args {
     /// Passes over all parameters at most.
     #[arg(long, default_value_t = 8, value_name = "N")]
     sweeps: usize,
-    /// Also tell the NLL on as many rows of this split.
+    /// Also report the NLL on as many rows of this split.
     #[arg(long, value_name = "NAME")]
     check: Option<String>,
     /// Where to write the parameters.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
-    scorer: ScorerArgs,
+    with: DatasetScorerArgs,
 }
 
 /// Fits the parameters and writes them.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(args.split != "test", "the test split is held out: fit on another");
-    let (dataset, scorer) = args.scorer.open()?;
+    let (dataset, twin) = args.with.open_twin()?;
+    let scorer = twin.likelihood();
     let rows = load(args, &dataset, &args.split)?;
-    let before = withheld_nll(&scorer, &rows)?;
+    let before = withheld_nll(scorer, &rows)?;
     eprintln!("{} rows of {}: NLL {before:.4} nat before", rows.len(), args.split);
-    let (parameters, nll) = fit(&scorer, &rows, args.sweeps, &|sweep, nll, _| {
+    let (parameters, nll) = fit(scorer, &rows, args.sweeps, &|sweep, nll, _| {
         eprintln!("sweep {}: NLL {nll:.4} nat", sweep + 1);
     })?;
     if let Some(split) = &args.check {
         let rows = load(args, &dataset, split)?;
         let check = |s: &TwinScorer| withheld_nll(s, &rows);
-        let (old, new) = (check(&scorer)?, check(&scorer.with_parameters(parameters))?);
+        let (old, new) = (check(scorer)?, check(&scorer.with_parameters(parameters))?);
         eprintln!("{} rows of {split}: NLL {old:.4} nat before, {new:.4} after", rows.len());
     }
     let recipe = dataset.recipe();
@@ -74,7 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn load(args: &Args, dataset: &Dataset, split: &str) -> anyhow::Result<Vec<FitRow>> {
     let mut rows = Vec::new();
     for record in dataset.records(split, Columns::WithoutCsi)?.take(args.limit) {
-        rows.push(FitRow::new(&record?, dataset.recipe(), args.scorer.size())?);
+        rows.push(FitRow::new(&record?, dataset.recipe(), args.with.size())?);
     }
     anyhow::ensure!(!rows.is_empty(), "split {split} has no row");
     Ok(rows)

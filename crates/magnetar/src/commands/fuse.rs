@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_dataset::Columns;
-use magnetar_study::{FusionSummary, SetResult, fuse_all};
+use magnetar_study::{FusionSummary, SetResult, fuse_all, needed_columns};
 
-use super::twin_scorer::ScorerArgs;
+use super::scorer_args::{DatasetScorerArgs, knowledge_line, scorer_json};
 use crate::progress;
 
 /// Flags of `magnetar fuse`.
@@ -30,18 +29,18 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    scorer: ScorerArgs,
+    with: DatasetScorerArgs,
 }
 
 /// Prints early against late fusion.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (dataset, scorer) = args.scorer.open()?;
+    let (dataset, scorer) = args.with.open()?;
     let manifest = dataset.split(&args.split)?;
     let sets = manifest.present_rows() / u64::from(manifest.views.max(1));
     let limit = args.limit.unwrap_or(usize::MAX);
     let bar = progress::bar(sets.min(limit as u64), "sets");
-    let records = dataset.records(&args.split, Columns::WithoutCsi)?;
-    let results = fuse_all(records, &scorer, args.scorer.size(), limit, &|n| bar.inc(n))?;
+    let records = dataset.records(&args.split, needed_columns(std::slice::from_ref(&scorer)))?;
+    let results = fuse_all(&args.split, records, &*scorer, args.with.size(), limit, &|n| bar.inc(n))?;
     bar.finish_and_clear();
     let of = |keep: &dyn Fn(&SetResult) -> bool| {
         FusionSummary::of(&results.iter().copied().filter(|r| keep(r)).collect::<Vec<_>>())
@@ -52,9 +51,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let mut out = serde_json::to_value(&all)?;
         out["no_board"] = serde_json::to_value(&open)?;
         out["board"] = serde_json::to_value(&board)?;
+        out["scorer"] = scorer_json(&*scorer);
         println!("{}", serde_json::to_string_pretty(&out)?);
         return Ok(ExitCode::SUCCESS);
     }
+    println!("{}", knowledge_line(&*scorer));
     for (name, summary) in [("all", Some(all)), ("no board", open), ("board", board)] {
         if let Some(s) = summary {
             println!("{name}: {} sets", s.sets);

@@ -1,4 +1,4 @@
-//! One module a subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
+//! One module per subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
 mod ablation;
 mod backend;
@@ -24,10 +24,10 @@ mod replay;
 mod report;
 mod scene;
 mod scene_from_map;
+mod scorer_args;
 mod stats;
 mod sweep;
 mod trace;
-mod twin_scorer;
 mod validate;
 mod verify;
 mod version;
@@ -64,13 +64,13 @@ pub enum Command {
     Merge(merge::Args),
     /// Print what a dataset looks like.
     Stats(stats::Args),
-    /// Score a split: the metrics of the twin posterior and of the uniform one.
+    /// Score a split: the metrics of one scorer or more, and of the uniform posterior.
     Evaluate(evaluate::Args),
     /// Infer where the TX stands and which way it faces.
     Posterior(posterior::Args),
     /// Fuse the views of each set, early and late.
     Fuse(fuse::Args),
-    /// Tell what each term of the twin's likelihood is worth.
+    /// Report what each term of the twin's likelihood is worth.
     Ablation(ablation::Args),
     /// Fit the widths of the twin's likelihood on training rows.
     Fit(fit::Args),

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
-use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_dataset::{Dataset, Record};
 use magnetar_files::npy::{NpyWriter, write_npy};
-use magnetar_posterior::{HpdCurve, ScoringBackend, Support, SupportSize, Target, TwinScorer, Volume};
-use magnetar_study::{PosteriorRow, PosteriorTable, ReceiverView, map_posteriors};
+use magnetar_posterior::{HpdCurve, Scorer, Support, SupportSize, Target, Volume};
+use magnetar_study::{PosteriorOrigin, PosteriorRow, PosteriorTable, map_posteriors, needed_columns, score_record};
 use serde_json::{Value, json};
 
-use super::backend::BackendChoice;
-use super::twin_scorer::ScorerArgs;
+use super::scorer_args::{DatasetScorerArgs, knowledge_line, scorer_json};
 use crate::args::parse_number;
 use crate::progress;
 
@@ -20,8 +20,9 @@ use crate::progress;
 #[command(after_help = "\
 A volume is a float32 array [D, H, W]: heading bin d looks along 360 d / D
 degrees, row i and column j are cells of the room along y and x. With --all the
-array is [rows, D, H, W]; a name that ends in .parquet gives a table instead, a
-row a posterior: mode, HPD sizes, marginals and the volume.
+array is [rows, D, H, W]; a name that ends in .parquet gives a table instead, one
+row per posterior: mode, HPD sizes, marginals and the volume. Either file can be
+given to --scorer.
 
 Examples:
   magnetar posterior data --index 3
@@ -51,57 +52,54 @@ pub struct Args {
     /// Write the volume here, as a NumPy array; with --all a .parquet name gives a table.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// What scores the candidates: the CPU, the GPU, or the GPU if there is one.
-    #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
-    backend: BackendChoice,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    scorer: ScorerArgs,
+    with: DatasetScorerArgs,
 }
 
 /// Scores one row, or all.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (dataset, scorer) = args.scorer.open()?;
-    let backend = args.backend.scoring()?;
-    let size = args.scorer.size();
+    let (dataset, scorer) = args.with.open()?;
+    let size = args.with.size();
     let Some(index) = args.index else {
-        return write_all(args, &dataset, &scorer, &*backend, size);
+        return write_all(args, &dataset, &scorer, size);
     };
-    let record = dataset.read_row(&args.split, index, Columns::WithoutCsi)?;
-    let support = Support::centred(&record.room, size)?;
-    let volumes = scorer.score_batch(&*backend, &[ReceiverView::of(&record).on(&support)])?;
-    let volume = volumes.into_iter().next().context("the backend returned no posterior")?;
+    let record = dataset.read_row(&args.split, index, needed_columns(std::slice::from_ref(&scorer)))?;
+    let (support, volume) = score_record(&args.split, &record, &*scorer, size)?;
     if let Some(path) = &args.out {
         write_npy(path, &[size.headings, size.rows, size.columns], volume.mass())?;
     }
-    let description = describe(&record, &support, &volume)?;
+    let mut description = describe(&record, &support, &volume)?;
+    description["scorer"] = scorer_json(&*scorer);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&description)?);
     } else {
+        println!("{}", knowledge_line(&*scorer));
         print(&description);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_all(
-    args: &Args,
-    dataset: &Dataset,
-    scorer: &TwinScorer,
-    backend: &dyn ScoringBackend,
-    size: SupportSize,
-) -> anyhow::Result<ExitCode> {
+fn write_all(args: &Args, dataset: &Dataset, scorer: &Arc<dyn Scorer>, size: SupportSize) -> anyhow::Result<ExitCode> {
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
     let path = args.out.as_ref().context("--all needs --out")?;
     let count = usize::try_from(rows)?;
     let bar = progress::bar(rows, "rows");
-    let records = dataset.records(&args.split, Columns::WithoutCsi)?.take(count);
+    let records = dataset.records(&args.split, needed_columns(std::slice::from_ref(scorer)))?.take(count);
     if path.extension().is_some_and(|ending| ending == "parquet") {
-        let mut table = PosteriorTable::create(path, size).with_context(|| path.display().to_string())?;
+        let manifest = dataset.manifest();
+        let origin = PosteriorOrigin {
+            split: &args.split,
+            recipe_hash: &manifest.recipe_hash,
+            seed: manifest.seed,
+            scorer: &**scorer,
+        };
+        let mut table = PosteriorTable::create(path, size, &origin).with_context(|| path.display().to_string())?;
         let keep = |record: &Record, support: &Support, volume: &Volume| Ok(PosteriorRow::new(record, support, volume));
         let mut outcome = Ok(());
-        map_posteriors(records, scorer, backend, size, keep, |row| {
+        map_posteriors(&args.split, records, &**scorer, size, keep, |row| {
             bar.inc(1);
             if outcome.is_ok() {
                 outcome = table.write(row);
@@ -112,7 +110,7 @@ fn write_all(
         let mut writer = NpyWriter::<f32>::create(path, &[count, size.headings, size.rows, size.columns])?;
         let keep = |_: &Record, _: &Support, volume: &Volume| Ok(volume.clone());
         let mut outcome = Ok(());
-        map_posteriors(records, scorer, backend, size, keep, |volume| {
+        map_posteriors(&args.split, records, &**scorer, size, keep, |volume| {
             bar.inc(1);
             if outcome.is_ok() {
                 outcome = writer.write(volume.mass());

@@ -43,7 +43,7 @@ pub struct Args {
     /// The seed of all draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Worker threads; 0 for one a core.
+    /// Worker threads; 0 for one per core.
     #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Print a JSON summary.

@@ -6,16 +6,18 @@ use std::process::ExitCode;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_files::AtomicFile;
+use magnetar_report::LinkScorer;
 use magnetar_report::report::{ReportOptions, report, report_rows};
 
 use super::dataset_folder::open_dataset;
+use super::scorer_args::ScorerArgs;
 
 /// Flags of `magnetar report`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 The page is one file that opens from disk and loads nothing: recipe, split
 counts, coverage, distributions by board condition, and example rows with plan,
-channel, delay profile and twin posterior.
+channel, delay profile and posterior.
 
 Examples:
   magnetar report data
@@ -32,17 +34,23 @@ pub struct Args {
     /// Example rows of each split.
     #[arg(long, default_value_t = ReportOptions::default().examples, value_parser = clap::value_parser!(u64).range(0..=10))]
     examples: u64,
-    /// Leave the twin posterior out of the examples.
+    /// Leave the posterior out of the examples.
     #[arg(long)]
     no_posterior: bool,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Writes the page.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
-    let options = ReportOptions { rows: args.rows, examples: args.examples, posterior: !args.no_posterior };
+    let options = ReportOptions { rows: args.rows, examples: args.examples };
+    let scorer = match args.no_posterior {
+        true => None,
+        false => Some(LinkScorer::fixed(args.scorer.open(dataset.recipe())?)),
+    };
     let bar = ProgressBar::new(report_rows(&dataset, &options)).with_style(ProgressStyle::default_bar());
-    let page = report(&dataset, &options, &|rows| bar.inc(rows))?;
+    let page = report(&dataset, &options, scorer.as_ref(), &|rows| bar.inc(rows))?;
     bar.finish_and_clear();
     AtomicFile::write(&args.out, page.as_bytes())
         .with_context(|| format!("{} cannot be written", args.out.display()))?;

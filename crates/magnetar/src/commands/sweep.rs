@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_files::AtomicFile;
-use magnetar_posterior::{SupportSize, TwinFile};
 use magnetar_report::sweep::sweep_page;
 use magnetar_study::sweep::{
-    Outcome, Point, Posterior, Progress, RowMetrics, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepTable, TwinMetrics,
+    Outcome, Point, Posterior, Progress, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepScorer, SweepTable,
     sensitivities,
 };
 use serde_json::json;
 
+use super::scorer_args::ScorerArgs;
 use crate::args::parse_threads;
 use crate::progress;
 
@@ -23,7 +23,8 @@ A sweep file names a base recipe, a split, rows per point and axes over recipe
 keys; docs/sweeps.md describes it. All points share their random numbers.
 Finished points are kept: a stopped sweep is finished by the same command, and
 one that was extended measures only what is new. `magnetar verify DIR` checks
-the result.
+the result. Whether rows are scored, the file says (posterior); --scorer says by
+what.
 
 Examples:
   magnetar sweep --list
@@ -47,12 +48,14 @@ pub struct Args {
     /// Check the sweep and print its points, but measure nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Worker threads; 0 for one a core.
+    /// Worker threads; 0 for one per core.
     #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Print a JSON summary.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Runs a sweep.
@@ -91,12 +94,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let out = args.out.as_deref().context("give --out DIR")?;
-    let metrics = scorer(&sweep)?;
+    let scorer = SweepScorer::new(&sweep.definition, &sweep.base, args.scorer.name()?, args.scorer.settings()?)?;
     let points = sweep.points.len() as u64;
     let bar = progress::bar(points * sweep.definition.rows, "rows");
     let done = std::sync::atomic::AtomicU64::new(0);
-    let metrics = metrics.as_ref().map(|metrics| metrics as &dyn RowMetrics);
-    let outcome = sweep.run(out, args.threads, metrics, &|step| match step {
+    let outcome = sweep.run(out, args.threads, scorer.as_ref(), &|step| match step {
         Progress::Rows(rows) => bar.inc(rows),
         Progress::Point => {
             let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -196,14 +198,4 @@ fn clipped(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(most - 1).chain(['…']).collect()
-}
-
-/// The posterior's metrics, if the sweep asks for them.
-fn scorer(sweep: &Sweep) -> anyhow::Result<Option<TwinMetrics>> {
-    let size = SupportSize::EVALUATION;
-    Ok(match sweep.definition.posterior {
-        Posterior::None => None,
-        Posterior::Own => Some(TwinMetrics::own(&TwinFile::shipped()?, size)),
-        Posterior::Base => Some(TwinMetrics::base(&TwinFile::shipped()?, size, &sweep.base)?),
-    })
 }

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use magnetar_dataset::Recipe;
 use magnetar_files::AtomicFile;
 use magnetar_report::corpus::recipe_settings;
 use magnetar_report::view::{App, Rows, Server};
-use magnetar_report::{LinkSettings, Simulator};
+use magnetar_report::{LinkScorer, LinkSettings, Simulator};
 use magnetar_scene::{Pose, Scene};
 use magnetar_signal::{AntennaConfig, RadioConfig};
+use magnetar_study::open_scorer;
 
 use super::dataset_folder::open_dataset;
 use super::material::MaterialsArgs;
+use super::scorer_args::{ScorerArgs, TWIN};
 use crate::args::{PoseArg, parse_number};
 
 /// Flags of `magnetar view`.
@@ -61,6 +64,8 @@ pub struct Args {
     /// Write what would be shown as one self-contained page, and serve nothing.
     #[arg(long, value_name = "FILE.html", conflicts_with_all = ["port", "open"])]
     export: Option<PathBuf>,
+    #[command(flatten)]
+    scorer: ScorerArgs,
 }
 
 /// Serves the page, or writes it.
@@ -97,9 +102,9 @@ fn app(args: &Args) -> anyhow::Result<App> {
     let (tx, rx) = default_poses(&scene);
     let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));
     let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
-    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings))?;
+    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings), scene_scorer(&args.scorer)?)?;
     app.start_mut().seed = args.seed;
-    // Whatever is wrong with the link to begin with is told here and not in the browser.
+    // Whatever is wrong with the link to begin with is reported here and not in the browser.
     app.check()?;
     Ok(app)
 }
@@ -111,7 +116,16 @@ fn dataset_app(args: &Args) -> anyhow::Result<App> {
     let rows = Rows::new(open_dataset(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
     let settings = recipe_settings(rows.dataset().recipe())?;
     let title = rows.dataset().recipe().name.clone();
-    Ok(App::rows(&title, rows, Simulator::new(settings))?)
+    let scorer = LinkScorer::fixed(args.scorer.open(rows.dataset().recipe())?);
+    Ok(App::rows(&title, rows, Simulator::new(settings), scorer)?)
+}
+
+/// What scores a scene: the twin then knows its materials.
+fn scene_scorer(args: &ScorerArgs) -> anyhow::Result<LinkScorer> {
+    Ok(match args.scene_scorer()? {
+        (TWIN, settings) => LinkScorer::scene_twin(settings),
+        (name, settings) => LinkScorer::fixed(open_scorer(name, &Recipe::paper(), &settings)?),
+    })
 }
 
 /// TX towards the far end of the room, RX in the middle, facing each other.

@@ -35,13 +35,13 @@ enum Figure {
     Room(room::Args),
     /// The polar cuts of an antenna pattern.
     Pattern(pattern::Args),
-    /// A row's twin posterior: XY marginal in dB with the conditional-heading field.
+    /// A row's posterior: XY marginal in dB with the conditional-heading field.
     Marginal(posterior::RowArgs),
-    /// A row's twin posterior: slices at fixed headings.
+    /// A row's posterior: slices at fixed headings.
     Slices(posterior::RowArgs),
-    /// A row's twin posterior: HPD sets of the joint volume.
+    /// A row's posterior: HPD sets of the joint volume.
     Volume(posterior::RowArgs),
-    /// Cone curves of the twin posterior over rows of a split.
+    /// Cone curves of posteriors over rows of a split.
     Cone(posterior::ConeArgs),
     /// Early and late fusion of one set of views, and their contrast.
     Fusion(posterior::FusionArgs),

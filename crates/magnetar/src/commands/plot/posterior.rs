@@ -2,21 +2,23 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use magnetar_dataset::{Columns, Record};
-use magnetar_posterior::{CpuScoring, Summary, Support, SupportSize, TwinScorer, Volume, fuse};
+use magnetar_dataset::Record;
+use magnetar_posterior::{BalancedMetrics, Support, SupportSize, UniformScorer, Volume, fuse};
+use magnetar_report::Theme;
 use magnetar_report::figure::{
     ConeCurve, PosteriorPicture, cone_figure, fusion_figure, marginal_figure, slices_figure, volume_figure,
 };
-use magnetar_report::{Theme, Twin};
 use magnetar_scene::BoxShape;
-use magnetar_study::{ReceiverView, evaluate};
+use magnetar_study::{evaluate, needed_columns, score_record};
 
 use super::Output;
 use crate::args::parse_number;
 use crate::commands::dataset_folder::open_dataset;
+use crate::commands::scorer_args::{ScorerArgs, knowledge_line};
 
 /// Flags of the figures of one row.
 #[derive(clap::Args)]
@@ -29,6 +31,8 @@ pub struct RowArgs {
     /// The row's number.
     #[arg(long, default_value_t = 0, value_parser = parse_number, allow_negative_numbers = true)]
     row: u64,
+    #[command(flatten)]
+    scorer: ScorerArgs,
     #[command(flatten)]
     output: Output,
 }
@@ -45,6 +49,8 @@ pub struct ConeArgs {
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
     #[command(flatten)]
+    scorer: ScorerArgs,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -60,8 +66,13 @@ pub struct FusionArgs {
     #[arg(long, default_value_t = 0, value_parser = parse_number, allow_negative_numbers = true)]
     set: u64,
     #[command(flatten)]
+    scorer: ScorerArgs,
+    #[command(flatten)]
     output: Output,
 }
+
+/// Name of the uniform scorer.
+const UNIFORM: &str = "uniform";
 
 /// A figure of one row's posterior.
 pub type RowFigure = fn(&PosteriorPicture<'_>, Theme) -> String;
@@ -77,9 +88,9 @@ pub const VOLUME: RowFigure = volume_figure;
 pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let dataset = open_dataset(&args.dataset)?;
-    let record = dataset.read_row(&args.split, args.row, Columns::WithoutCsi)?;
-    let twin = Twin::of_recipe(dataset.recipe())?;
-    let (support, volume) = score(&record, scorer(&twin)?)?;
+    let scorer = args.scorer.open(dataset.recipe())?;
+    let record = dataset.read_row(&args.split, args.row, needed_columns(std::slice::from_ref(&scorer)))?;
+    let (support, volume) = score_record(&args.split, &record, &*scorer, SupportSize::EVALUATION)?;
     let boxes: Vec<BoxShape> = record.board.iter().map(|b| b.shape).collect();
     let caption = format!(
         "Simulated: row {} of {}, {}, {}; {}.",
@@ -87,7 +98,7 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
         args.split,
         if record.los { "LOS" } else { "NLOS" },
         if record.board.is_some() { "board" } else { "no board" },
-        twin.knowledge()
+        knowledge_line(&*scorer)
     );
     let picture = PosteriorPicture {
         support: &support,
@@ -101,39 +112,53 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     args.output.write(&figure(&picture, args.output.theme()))
 }
 
-/// Draws the cone curves of the twin and of the uniform posterior.
+/// Draws the cone curves of the scorers and of the uniform posterior.
 pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let dataset = open_dataset(&args.dataset)?;
-    let twin = Twin::of_recipe(dataset.recipe())?;
+    let mut scorers = args.scorer.open_all(dataset.recipe())?;
+    let knowledge = scorers.iter().map(|scorer| knowledge_line(&**scorer)).collect::<Vec<_>>().join("; ");
+    if !scorers.iter().any(|scorer| scorer.name() == UNIFORM) {
+        scorers.push(Arc::new(UniformScorer));
+    }
     let total = dataset.sample_rows(&args.split, args.rows)?;
     let bar = ProgressBar::new(total).with_style(ProgressStyle::default_bar());
-    let records = dataset.sample(&args.split, Columns::WithoutCsi, args.rows)?;
-    let evaluation = evaluate(records, scorer(&twin)?, &CpuScoring, SupportSize::EVALUATION, &|n| bar.inc(n))?;
+    let records = dataset.sample(&args.split, needed_columns(&scorers), args.rows)?;
+    let splits = [(args.split.as_str(), records)];
+    let evaluations = evaluate(splits, &scorers, SupportSize::EVALUATION, &|n| bar.inc(n))?;
     bar.finish_and_clear();
-    let (Some(found), Some(uniform)) = (evaluation.twin.summary(), evaluation.uniform.summary()) else {
-        bail!("split {} of {} has no rows", args.split, args.dataset.display());
-    };
-    let curves = [curve("twin", &found, true), curve("uniform (mass only)", &uniform, false)];
+    let mut curves = Vec::new();
+    let mut rows = 0;
+    for evaluation in &evaluations {
+        let Some(metrics) = evaluation.scores.metrics() else {
+            bail!("split {} of {} has no rows", args.split, args.dataset.display());
+        };
+        rows = metrics.samples;
+        // The uniform posterior has no mode, and so no hits.
+        curves.push(match evaluation.name.as_str() {
+            UNIFORM => curve("uniform (mass only)", &metrics, false),
+            name => curve(name, &metrics, true),
+        });
+    }
     let caption = format!(
         "Simulated: {} rows of {}, balanced over {}; {}.",
-        found.samples,
+        rows,
         args.split,
         match dataset.manifest().stand_in {
             Some(_) => "board condition, placements and RX sites",
             None => "board condition and materials",
         },
-        twin.knowledge()
+        knowledge
     );
     args.output.write(&cone_figure(&curves, &caption, args.output.theme()))
 }
 
-fn curve(name: &str, summary: &Summary, hits: bool) -> ConeCurve {
+fn curve(name: &str, metrics: &BalancedMetrics, hits: bool) -> ConeCurve {
     ConeCurve {
         name: name.to_owned(),
-        opening_deg: summary.cone_opening_deg.clone(),
-        mass_percent: summary.cone_mass_percent.clone(),
-        hit_percent: if hits { summary.cone_hit_percent.clone() } else { Vec::new() },
+        opening_deg: metrics.cone_opening_deg.clone(),
+        mass_percent: metrics.cone_mass_percent.clone(),
+        hit_percent: if hits { metrics.cone_hit_percent.clone() } else { Vec::new() },
     }
 }
 
@@ -141,19 +166,23 @@ fn curve(name: &str, summary: &Summary, hits: bool) -> ConeCurve {
 pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let dataset = open_dataset(&args.dataset)?;
+    let scorer = args.scorer.open(dataset.recipe())?;
     let views = u64::from(dataset.split(&args.split)?.views);
     let first = args.set.checked_mul(views).context("there is no such set")?;
     let records = (first..first + views)
-        .map(|index| dataset.read_row(&args.split, index, Columns::WithoutCsi))
+        .map(|index| dataset.read_row(&args.split, index, needed_columns(std::slice::from_ref(&scorer))))
         .collect::<Result<Vec<Record>, _>>()?;
     let Some(start) = records.first() else { bail!("split {} has no views", args.split) };
-    let twin = Twin::of_recipe(dataset.recipe())?;
-    let scored = records.iter().map(|r| score(r, scorer(&twin)?)).collect::<anyhow::Result<Vec<_>>>()?;
+    let scored = records
+        .iter()
+        .map(|record| score_record(&args.split, record, &*scorer, SupportSize::EVALUATION))
+        .collect::<Result<Vec<_>, _>>()?;
     let (supports, volumes): (Vec<Support>, Vec<Volume>) = scored.into_iter().unzip();
     let fused = fuse(&volumes)?;
     let boxes: Vec<BoxShape> = start.board.iter().map(|b| b.shape).collect();
     let rx: Vec<_> = records.iter().map(|r| r.rx).collect();
-    let caption = format!("Simulated: set {} of {}, {} views; {}.", args.set, args.split, views, twin.knowledge());
+    let caption =
+        format!("Simulated: set {} of {}, {} views; {}.", args.set, args.split, views, knowledge_line(&*scorer));
     let picture = PosteriorPicture {
         support: &supports[0],
         volume: &volumes[0],
@@ -164,15 +193,4 @@ pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
         caption: &caption,
     };
     args.output.write(&fusion_figure(&picture, &fused, args.output.theme()))
-}
-
-fn scorer(twin: &Twin) -> anyhow::Result<&TwinScorer> {
-    twin.recipe_scorer().context("the twin has no recipe")
-}
-
-fn score(record: &Record, scorer: &TwinScorer) -> anyhow::Result<(Support, Volume)> {
-    let support = Support::centred(&record.room, SupportSize::EVALUATION)?;
-    let view = ReceiverView::of(record);
-    let volume = scorer.score(&view.layout, &view.rx, &view.arrivals, &support)?;
-    Ok((support, volume))
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use magnetar_report::figure::room_figure;
-use magnetar_report::plan::{PathColour, Plan, plan_paths};
+use magnetar_report::plan::{FloorPlan, PathColour, plan_paths};
 use magnetar_scene::{BoxShape, Scene};
 use magnetar_trace::Tracer;
 
@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         paths = plan_paths(tx, rx, &traced, &power_db);
     }
     let rx: Vec<_> = link.iter().map(|(_, rx)| *rx).collect();
-    let plan = Plan { room: &scene.room, boxes: &boxes, tx: link.map(|(tx, _)| tx), rx: &rx, paths: &paths };
+    let plan = FloorPlan { room: &scene.room, boxes: &boxes, tx: link.map(|(tx, _)| tx), rx: &rx, paths: &paths };
     let colour = match args.colour {
         ColourArg::Surface => PathColour::Surface,
         ColourArg::Power => PathColour::Power,

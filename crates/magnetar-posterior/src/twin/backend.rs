@@ -1,23 +1,10 @@
-//! Bulk scoring, on whatever does it fastest.
+//! The device behind the twin: the CPU, or whatever scores faster.
 
-use magnetar_scene::Pose;
-use magnetar_signal::{Arrivals, BackendError};
+use magnetar_signal::BackendError;
 use rayon::prelude::*;
 
-use crate::{Layout, PosteriorError, Support, TwinScorer, Volume};
-
-/// One observation to be scored: what its receiver knows, and where the TX might be.
-#[derive(Debug, Clone, Copy)]
-pub struct ScoreRow<'a> {
-    /// Room and boxes.
-    pub layout: &'a Layout,
-    /// The RX's own pose.
-    pub rx: &'a Pose,
-    /// The retained arrivals.
-    pub arrivals: &'a Arrivals,
-    /// The candidates.
-    pub support: &'a Support,
-}
+use super::TwinScorer;
+use crate::{PosteriorError, ScoreRow, Volume};
 
 /// Computes the twin's evidence for many observations.
 ///

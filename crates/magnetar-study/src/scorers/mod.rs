@@ -1,0 +1,73 @@
+//! The scorers that can be asked for by name, and those that are a file.
+//!
+//! A scorer of your own is one file here (or in a crate before this one) and one line in [`SCORERS`].
+
+mod twin;
+mod volume_array;
+mod volume_file;
+mod volume_table;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use magnetar_dataset::Recipe;
+use magnetar_posterior::{CpuScoring, PosteriorError, Scorer, ScoringBackend, TwinFile, UniformScorer};
+
+pub use twin::open_twin;
+pub use volume_file::{VolumeFile, VolumeFileError};
+
+use crate::StudyError;
+
+/// What scorers are made with besides a recipe.
+#[derive(Clone)]
+pub struct ScorerSettings {
+    /// Parameters of the twin's likelihood.
+    pub parameters: TwinFile,
+    /// What scores the twin's candidates.
+    pub backend: Arc<dyn ScoringBackend>,
+}
+
+impl ScorerSettings {
+    /// The shipped parameters on the CPU.
+    ///
+    /// # Errors
+    /// Never for a released build: a test reads the shipped parameters.
+    pub fn shipped() -> Result<Self, PosteriorError> {
+        Ok(Self { parameters: TwinFile::shipped()?, backend: Arc::new(CpuScoring) })
+    }
+}
+
+/// Makes a scorer for the rows of a recipe.
+pub type OpenScorer = fn(&Recipe, &ScorerSettings) -> Result<Arc<dyn Scorer>, StudyError>;
+
+/// Scorers by name.
+pub const SCORERS: &[(&str, OpenScorer)] = &[
+    ("twin", |recipe, settings| Ok(Arc::new(open_twin(recipe, settings)?))),
+    ("uniform", |_, _| Ok(Arc::new(UniformScorer))),
+];
+
+/// Endings of the files that hold volumes.
+const FILE_ENDINGS: [&str; 2] = ["parquet", "npy"];
+
+/// Opens a scorer by name, or a file of volumes by path.
+///
+/// # Errors
+/// If there is no such scorer or file, or it cannot be made for the recipe.
+pub fn open_scorer(name: &str, recipe: &Recipe, settings: &ScorerSettings) -> Result<Arc<dyn Scorer>, StudyError> {
+    if let Some((_, open)) = SCORERS.iter().find(|(known, _)| *known == name) {
+        return open(recipe, settings);
+    }
+    let path = Path::new(name);
+    if !is_volume_file(name) {
+        let names = SCORERS.iter().map(|(known, _)| (*known).to_owned()).collect();
+        return Err(StudyError::UnknownScorer { name: name.to_owned(), names });
+    }
+    Ok(Arc::new(VolumeFile::open(path)?))
+}
+
+/// Whether a scorer's name is that of a file of volumes.
+#[must_use]
+pub fn is_volume_file(name: &str) -> bool {
+    let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
+    !SCORERS.iter().any(|(known, _)| *known == name) && ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending))
+}

@@ -1,0 +1,19 @@
+//! The twin of a recipe.
+
+use magnetar_dataset::Recipe;
+use magnetar_posterior::{MaterialKnowledge, Twin, TwinScorer};
+
+use super::ScorerSettings;
+use crate::{StudyError, known_split, twin_model};
+
+/// The twin that knows what a recipe lets its receivers know.
+///
+/// # Errors
+/// If the recipe gives no twin.
+pub fn open_twin(recipe: &Recipe, settings: &ScorerSettings) -> Result<Twin, StudyError> {
+    let scorer = TwinScorer::new(twin_model(recipe)?, settings.parameters.parameters)?;
+    let known = known_split(recipe).and_then(|name| recipe.splits.get(name));
+    let assignments = known.iter().flat_map(|split| &split.materials);
+    let names = assignments.map(|a| format!("{}/{}/{}", a.wall, a.ceiling, a.floor)).collect();
+    Ok(Twin::new(scorer, settings.backend.clone(), MaterialKnowledge::OneOf(names)))
+}

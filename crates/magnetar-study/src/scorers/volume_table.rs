@@ -1,0 +1,149 @@
+//! Volumes in a Parquet table: the columns `index` and `mass` of what `PosteriorTable` writes, or of a table made elsewhere.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type, UInt64Type};
+use magnetar_posterior::SupportSize;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
+};
+
+use super::volume_file::{VolumeFileError, shown};
+use crate::posterior_table::{SPLIT_KEY, parse_shape};
+
+/// Rows of the index read at a time.
+const BATCH: usize = 8192;
+
+/// A table of volumes; its index is in memory, its volumes are read when asked for.
+pub(super) struct VolumeTable {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+    /// Place in the table by row index.
+    places: HashMap<u64, usize>,
+    shape: Option<SupportSize>,
+    split: Option<String>,
+}
+
+impl VolumeTable {
+    pub(super) fn open(path: &Path) -> Result<Self, VolumeFileError> {
+        let file = File::open(path).map_err(|source| VolumeFileError::Io { path: path.to_owned(), source })?;
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+            .map_err(|source| VolumeFileError::Parquet { path: path.to_owned(), source })?;
+        let notes = metadata.metadata().file_metadata().key_value_metadata();
+        let split =
+            notes.and_then(|notes| notes.iter().find(|note| note.key == SPLIT_KEY)).and_then(|note| note.value.clone());
+        let mut table = Self { path: path.to_owned(), metadata, places: HashMap::new(), shape: None, split };
+        table.check_columns()?;
+        table.read_index()?;
+        Ok(table)
+    }
+
+    /// The split it says it belongs to.
+    pub(super) fn split(&self) -> Option<&str> {
+        self.split.as_deref()
+    }
+
+    /// D, H and W, where the column says them.
+    pub(super) fn shape(&self) -> Option<SupportSize> {
+        self.shape
+    }
+
+    fn content(&self, problem: String) -> VolumeFileError {
+        VolumeFileError::Content { path: self.path.clone(), problem }
+    }
+
+    fn check_columns(&mut self) -> Result<(), VolumeFileError> {
+        let schema = self.metadata.schema();
+        for name in ["index", "mass"] {
+            if schema.column_with_name(name).is_none() {
+                return Err(self.content(format!("has no column {name:?}; expected index and mass")));
+            }
+        }
+        let field = schema.field_with_name("mass").map_err(|e| self.content(e.to_string()))?;
+        if !matches!(field.data_type(), DataType::FixedSizeList(..) | DataType::List(_) | DataType::LargeList(_)) {
+            return Err(self.content(format!("column mass is {}, expected lists of numbers", field.data_type())));
+        }
+        self.shape = field.metadata().get("shape").and_then(|text| parse_shape(text));
+        Ok(())
+    }
+
+    fn reader(
+        &self,
+        column: &str,
+        rows: Option<RowSelection>,
+        batch: usize,
+    ) -> Result<ParquetRecordBatchReader, VolumeFileError> {
+        let file = File::open(&self.path).map_err(|source| VolumeFileError::Io { path: self.path.clone(), source })?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
+        let builder = builder.with_projection(mask).with_batch_size(batch);
+        let builder = match rows {
+            Some(rows) => builder.with_row_selection(rows),
+            None => builder,
+        };
+        builder.build().map_err(|source| VolumeFileError::Parquet { path: self.path.clone(), source })
+    }
+
+    fn read_index(&mut self) -> Result<(), VolumeFileError> {
+        let mut place = 0;
+        for batch in self.reader("index", None, BATCH)? {
+            let batch = batch.map_err(|e| self.content(e.to_string()))?;
+            let column = cast(batch.column(0), &DataType::UInt64).map_err(|e| self.content(e.to_string()))?;
+            for index in column.as_primitive::<UInt64Type>() {
+                let index = index.ok_or_else(|| self.content(format!("row {place} of the table has no index")))?;
+                if self.places.insert(index, place).is_some() {
+                    return Err(self.content(format!("index {index} is there twice")));
+                }
+                place += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The volume of each row; `None` for rows the table does not hold.
+    pub(super) fn read(&self, rows: &[u64], size: SupportSize) -> Result<Vec<Option<Vec<f64>>>, VolumeFileError> {
+        let mut places: Vec<usize> = rows.iter().filter_map(|row| self.places.get(row).copied()).collect();
+        places.sort_unstable();
+        places.dedup();
+        let selection =
+            RowSelection::from_consecutive_ranges(places.iter().map(|place| *place..place + 1), self.places.len());
+        let mut by_place: HashMap<usize, Vec<f64>> = HashMap::with_capacity(places.len());
+        let mut wanted = places.iter();
+        for batch in self.reader("mass", Some(selection), places.len().max(1))? {
+            let batch = batch.map_err(|e| self.content(e.to_string()))?;
+            let lists = batch.column(0);
+            for n in 0..lists.len() {
+                let place = *wanted.next().ok_or_else(|| self.content("has more rows than its footer says".into()))?;
+                by_place.insert(place, self.masses(lists, n, size)?);
+            }
+        }
+        Ok(rows.iter().map(|row| self.places.get(row).and_then(|place| by_place.get(place).cloned())).collect())
+    }
+
+    fn masses(&self, lists: &ArrayRef, n: usize, size: SupportSize) -> Result<Vec<f64>, VolumeFileError> {
+        if lists.is_null(n) {
+            return Err(self.content(format!("row {n} of a batch has no mass")));
+        }
+        let values = match lists.data_type() {
+            DataType::FixedSizeList(..) => lists.as_fixed_size_list().value(n),
+            DataType::List(_) => lists.as_list::<i32>().value(n),
+            DataType::LargeList(_) => lists.as_list::<i64>().value(n),
+            other => return Err(self.content(format!("column mass is {other}, expected lists of numbers"))),
+        };
+        if values.len() != size.len() {
+            let problem = format!("a volume of {} masses, expected {}", values.len(), shown(size));
+            return Err(self.content(problem));
+        }
+        let values = cast(&values, &DataType::Float64).map_err(|e| self.content(e.to_string()))?;
+        let values: &Float64Array = values.as_primitive::<Float64Type>();
+        if values.null_count() > 0 {
+            return Err(self.content("a volume with a missing mass".into()));
+        }
+        Ok(values.values().to_vec())
+    }
+}

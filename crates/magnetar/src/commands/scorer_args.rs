@@ -1,0 +1,179 @@
+//! What every command that scores shares: the scorer, its parameters, its device, and the size of the support.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use magnetar_dataset::{Dataset, Recipe};
+use magnetar_posterior::{Scorer, SupportSize, Twin, TwinFile};
+use magnetar_study::{ScorerSettings, is_volume_file, open_scorer, open_twin};
+use serde_json::{Value, json};
+
+use super::backend::BackendChoice;
+use super::dataset_folder::open_dataset;
+
+/// The name of the scorer that is taken if none is given.
+pub const TWIN: &str = "twin";
+
+/// Flags of every command that scores.
+#[derive(clap::Args)]
+pub struct ScorerArgs {
+    /// What scores: twin, uniform, or a file of volumes (.parquet as `posterior --all` writes it, or .npy [rows, D, H, W]
+    /// of masses, volume n for row n).
+    #[arg(long = "scorer", default_value = TWIN, value_name = "NAME|FILE")]
+    scorers: Vec<String>,
+    /// Fitted parameters of the twin's likelihood (made by `magnetar fit`); the shipped ones if not given.
+    #[arg(long, value_name = "FILE")]
+    parameters: Option<PathBuf>,
+    /// What scores the twin's candidates: the CPU, the GPU, or the GPU if there is one.
+    #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
+    backend: BackendChoice,
+}
+
+impl ScorerArgs {
+    /// Parameters and device. The device is opened only if something computes on it.
+    pub fn settings(&self) -> anyhow::Result<ScorerSettings> {
+        let parameters = match &self.parameters {
+            Some(path) => TwinFile::from_file(path)?,
+            None => TwinFile::shipped()?,
+        };
+        let backend = if self.uses_twin() { self.backend } else { BackendChoice::Cpu };
+        Ok(ScorerSettings { parameters, backend: backend.scoring()? })
+    }
+
+    /// Whether the twin is among the scorers.
+    fn uses_twin(&self) -> bool {
+        self.scorers.iter().any(|name| name == TWIN)
+    }
+
+    /// The name of the one scorer that a command takes.
+    pub fn name(&self) -> anyhow::Result<&str> {
+        match &self.scorers[..] {
+            [name] => Ok(name),
+            _ => anyhow::bail!("give one --scorer here; `magnetar evaluate` compares several"),
+        }
+    }
+
+    /// All scorers that were asked for, made for a recipe.
+    pub fn open_all(&self, recipe: &Recipe) -> anyhow::Result<Vec<Arc<dyn Scorer>>> {
+        let settings = self.settings()?;
+        self.warn(recipe, &settings);
+        let mut scorers: Vec<Arc<dyn Scorer>> = Vec::new();
+        for name in &self.scorers {
+            let scorer = open_scorer(name, recipe, &settings).with_context(|| format!("--scorer {name}"))?;
+            let twice = scorers.iter().any(|other| other.name() == scorer.name());
+            ensure!(!twice, "two scorers are named {}; give each once, or rename the file", scorer.name());
+            scorers.push(scorer);
+        }
+        Ok(scorers)
+    }
+
+    /// The one scorer that was asked for, made for a recipe.
+    pub fn open(&self, recipe: &Recipe) -> anyhow::Result<Arc<dyn Scorer>> {
+        self.name()?;
+        self.open_all(recipe)?.into_iter().next().context("no scorer was given")
+    }
+
+    /// The twin, for commands that take its likelihood apart.
+    pub fn open_twin(&self, recipe: &Recipe) -> anyhow::Result<Twin> {
+        let name = self.name()?;
+        ensure!(name == TWIN, "--scorer {name}: only the twin has a likelihood with terms and widths");
+        let settings = self.settings()?;
+        self.warn(recipe, &settings);
+        open_twin(recipe, &settings).context("the dataset's recipe gives no twin")
+    }
+
+    /// What a scene is scored with: a file of volumes belongs to a dataset.
+    pub fn scene_scorer(&self) -> anyhow::Result<(&str, ScorerSettings)> {
+        let name = self.name()?;
+        ensure!(!is_volume_file(name), "--scorer {name}: a file of volumes scores the rows of a dataset, not a scene");
+        Ok((name, self.settings()?))
+    }
+
+    /// Warns when the twin's parameters were fitted to another recipe.
+    fn warn(&self, recipe: &Recipe, settings: &ScorerSettings) {
+        let fitted = &settings.parameters;
+        if self.uses_twin() && fitted.recipe_hash != recipe.hash() {
+            eprintln!(
+                "warning: the parameters were fitted to recipe {:?}, not to this dataset's {:?}; \
+                 `magnetar fit` makes parameters for it",
+                fitted.recipe, recipe.name
+            );
+        }
+    }
+}
+
+/// Flags of the size of the support.
+#[derive(clap::Args)]
+pub struct SupportArgs {
+    /// Heading bins D of the support.
+    #[arg(long, default_value_t = SupportSize::EVALUATION.headings, value_name = "D")]
+    headings: usize,
+    /// Rows H of the support, along y.
+    #[arg(long, default_value_t = SupportSize::EVALUATION.rows, value_name = "H")]
+    rows: usize,
+    /// Columns W of the support, along x.
+    #[arg(long, default_value_t = SupportSize::EVALUATION.columns, value_name = "W")]
+    columns: usize,
+}
+
+impl SupportArgs {
+    /// D x H x W.
+    pub fn size(&self) -> SupportSize {
+        SupportSize { headings: self.headings, rows: self.rows, columns: self.columns }
+    }
+}
+
+/// Flags of every command that scores the rows of a dataset on a support of any size.
+#[derive(clap::Args)]
+pub struct DatasetScorerArgs {
+    /// The dataset's folder.
+    dataset: PathBuf,
+    #[command(flatten)]
+    scorer: ScorerArgs,
+    #[command(flatten)]
+    support: SupportArgs,
+}
+
+impl DatasetScorerArgs {
+    /// The dataset and the one scorer for its rows.
+    pub fn open(&self) -> anyhow::Result<(Dataset, Arc<dyn Scorer>)> {
+        let dataset = open_dataset(&self.dataset)?;
+        let scorer = self.scorer.open(dataset.recipe())?;
+        Ok((dataset, scorer))
+    }
+
+    /// The dataset and all scorers for its rows.
+    pub fn open_all(&self) -> anyhow::Result<(Dataset, Vec<Arc<dyn Scorer>>)> {
+        let dataset = open_dataset(&self.dataset)?;
+        let scorers = self.scorer.open_all(dataset.recipe())?;
+        Ok((dataset, scorers))
+    }
+
+    /// The dataset and the twin for its rows.
+    pub fn open_twin(&self) -> anyhow::Result<(Dataset, Twin)> {
+        let dataset = open_dataset(&self.dataset)?;
+        let twin = self.scorer.open_twin(dataset.recipe())?;
+        Ok((dataset, twin))
+    }
+
+    /// D x H x W.
+    pub fn size(&self) -> SupportSize {
+        self.support.size()
+    }
+}
+
+/// A scorer as JSON results have it.
+pub fn scorer_json(scorer: &dyn Scorer) -> Value {
+    json!({
+        "name": scorer.name(),
+        "identity": scorer.identity(),
+        "device": scorer.device(),
+        "knowledge": scorer.knowledge(),
+    })
+}
+
+/// One line about what a scorer was given.
+pub fn knowledge_line(scorer: &dyn Scorer) -> String {
+    format!("{}: {}", scorer.name(), scorer.knowledge())
+}
