@@ -2,6 +2,21 @@
 //!
 //! A dataset's rows are split into what the receiver knows ([`ReceiverView`]), which is all a scorer sees, and what is
 //! true, which its posterior is judged by.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use magnetar_dataset::{Recipe, generate_record};
+//! use magnetar_posterior::SupportSize;
+//! use magnetar_study::{ScorerSettings, open_scorer, score_record};
+//!
+//! let recipe = Arc::new(Recipe::paper());
+//! let row = generate_record(&recipe, 1, "test", 0)?;
+//! let scorer = open_scorer("twin", &recipe, &ScorerSettings::shipped()?)?;
+//! let (support, volume) = score_record("test", &row, &*scorer, SupportSize::EVALUATION)?;
+//! let (heading, y, x) = support.place(volume.mode());
+//! println!("{:.2} m, {:.2} m, {:.2} rad", support.xs()[x], support.ys()[y], support.heading(heading));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod chunk;
 mod error;
