@@ -16,6 +16,7 @@ mod observe;
 mod older_datasets;
 mod pictures;
 mod posterior;
+mod recovery;
 mod replay;
 mod scene_files;
 mod sweep;

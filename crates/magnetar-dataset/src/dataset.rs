@@ -155,7 +155,7 @@ impl Dataset {
             .iter()
             .find(|shard| (shard.start..shard.start + shard.rows).contains(&index))
             .ok_or_else(|| Error::invalid(&self.folder, format!("split {split} has no row {index}")))?;
-        let path = Manifest::shard_path(&self.folder, split, shard.number);
+        let path = shard.file(&self.folder, split);
         let skip = usize::try_from(index - shard.start).unwrap_or(usize::MAX);
         let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(rows)]);
         let mut reader = self
@@ -176,7 +176,7 @@ impl Dataset {
         shard: &ShardInfo,
         what: Columns,
     ) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
-        let path = Manifest::shard_path(&self.folder, split, shard.number);
+        let path = shard.file(&self.folder, split);
         let file = File::open(&path).map_err(Error::io(&path))?;
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
@@ -256,7 +256,7 @@ impl Records<'_> {
                 }
             }
             let Some(shard) = self.shards.next() else { return Ok(false) };
-            let path = Manifest::shard_path(self.dataset.folder(), &self.split, shard.number);
+            let path = shard.file(self.dataset.folder(), &self.split);
             let builder = self.dataset.builder(&self.split, &shard, self.columns)?;
             self.reader = Some((builder.build().map_err(|e| parquet_error(&path, e))?, shard.start));
         }

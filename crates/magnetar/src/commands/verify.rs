@@ -69,6 +69,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         for problem in &found.problems {
             println!("{problem}");
         }
+        for note in &found.notes {
+            println!("note: {note}");
+        }
         let verdict = match found.problems.len() {
             0 => "valid".to_owned(),
             n => format!("{n} problems"),
