@@ -10,8 +10,8 @@ use super::files::{FILE_KEYS, beside};
 use super::keys::Key;
 use super::text::{convert, line_of};
 
-const PAPER: &str = include_str!("../../../../recipes/paper.toml");
-const REPLAY: &str = include_str!("../../../../recipes/replay.toml");
+const PAPER: &str = include_str!("../../recipes/paper.toml");
+const REPLAY: &str = include_str!("../../recipes/replay.toml");
 
 /// The shipped recipes: name and text.
 pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("replay", REPLAY)];
