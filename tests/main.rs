@@ -12,6 +12,7 @@ mod devices;
 mod estimate;
 mod folder;
 mod from_map;
+mod hostile_files;
 mod observe;
 mod older_datasets;
 mod pictures;

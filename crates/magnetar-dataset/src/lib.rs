@@ -14,6 +14,7 @@ mod error;
 mod folder;
 mod generate;
 mod generator;
+mod guarded;
 mod histogram;
 mod job;
 mod manifest;

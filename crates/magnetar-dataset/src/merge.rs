@@ -1,10 +1,9 @@
 //! Slices of a dataset, made anywhere, put together.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use magnetar_files::{AtomicFile, FolderLock, create_folder};
+use magnetar_files::{AtomicFile, FolderLock, create_folder, open_file};
 
 use crate::card;
 use crate::dataset::Dataset;
@@ -115,7 +114,7 @@ fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
 const DAMAGED: &str = "its SHA-256 is not the manifest's; generate this part again";
 
 fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), Error> {
-    let mut source = File::open(from).map_err(Error::io(from))?;
+    let mut source = open_file(from).map_err(Error::io(from))?;
     let file = AtomicFile::create(to).map_err(Error::io(to))?;
     let mut file = Hashing::new(file);
     io::copy(&mut source, &mut file).map_err(Error::io(to))?;

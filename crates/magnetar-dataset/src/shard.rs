@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
-use magnetar_files::AtomicFile;
+use magnetar_files::{AtomicFile, open_file};
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -236,7 +236,7 @@ impl ShardInfo {
 /// If it cannot be read.
 pub fn digest(path: &Path) -> io::Result<(u64, String)> {
     let mut sink = Hashing::new(io::sink());
-    io::copy(&mut std::fs::File::open(path)?, &mut sink)?;
+    io::copy(&mut open_file(path)?, &mut sink)?;
     let (bytes, sha256, _) = sink.finish();
     Ok((bytes, sha256))
 }

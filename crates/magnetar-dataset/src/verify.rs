@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::folder::shard_number;
 use crate::generate::batch;
 use crate::generator::Generator;
+use crate::guarded::Batches;
 use crate::manifest::{REFERENCE_BACKEND, ShardInfo, shard_name};
 use crate::recipe::Split;
 use crate::record::Record;
@@ -151,11 +152,11 @@ fn check_shard(dataset: &Dataset, split: &str, recipe: &Split, shard: &ShardInfo
     if bytes != shard.bytes || sha256 != shard.sha256 {
         return Err(at(format!("{bytes} bytes, SHA-256 {sha256}; expected {} bytes, {}", shard.bytes, shard.sha256)));
     }
-    let reader = dataset.builder(split, shard, Columns::All).map_err(|e| e.to_string())?;
-    let reader = reader.build().map_err(|e| at(e.to_string()))?;
+    let builder = dataset.builder(split, shard, Columns::All).map_err(|e| e.to_string())?;
+    let batches = Batches::new(builder, path.clone(), shard.start).map_err(|e| e.to_string())?;
     let mut next = shard.start;
-    for batch in reader {
-        let batch = batch.map_err(|e| at(e.to_string()))?;
+    for batch in batches {
+        let batch = batch.map_err(|e| e.to_string())?;
         for record in columns::records(&batch).map_err(|e| at(e.to_string()))? {
             check_record(&record, next, recipe).map_err(|problem| at(format!("row {next}: {problem}")))?;
             next += 1;

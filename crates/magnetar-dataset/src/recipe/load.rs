@@ -110,7 +110,9 @@ impl Recipe {
     /// As [`Recipe::load`].
     pub fn from_json(json: &str, place: &str) -> Result<Self, RecipeError> {
         let recipe: Self = serde_json::from_str(json).map_err(|e| RecipeError::new(place, e.to_string()))?;
-        let mut table = recipe.to_table();
+        // TOML has no whole numbers above i64; neither has any key of a recipe.
+        let table = toml::Table::try_from(&recipe);
+        let mut table = table.map_err(|e| RecipeError::new(place, format!("a number is out of range: {e}")))?;
         table.remove("files");
         check_values("", &table, place)?;
         recipe.check().map_err(|e| RecipeError::new(place, e.message))?;
@@ -190,13 +192,9 @@ fn load_table(name: &str, beside: Option<&Path>, depth: usize) -> Result<toml::T
     let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     let place = path.display().to_string();
     let shipped: Vec<_> = Recipe::shipped().collect();
-    let found = std::fs::metadata(&path).map_err(|e| {
+    let text = magnetar_files::read_text(&path, MAX_BYTES).map_err(|e| {
         RecipeError::new(&place, format!("{e}; give a recipe file, or a shipped recipe: {}", shipped.join(", ")))
     })?;
-    if !found.is_file() || found.len() > MAX_BYTES {
-        return Err(RecipeError::new(&place, format!("expected a TOML file of at most {MAX_BYTES} bytes")));
-    }
-    let text = std::fs::read_to_string(&path).map_err(|e| RecipeError::new(&place, e.to_string()))?;
     parse(&text, &place, path.parent(), depth)
 }
 
