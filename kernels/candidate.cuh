@@ -7,8 +7,9 @@
 //   score_candidates   one thread a fine position and fine heading: the likelihood of the arrivals there
 //   gather_evidence    one thread a candidate: the weighted sum of the fine likelihoods it stands for
 //
-// They restate crates/magnetar-posterior/src/twin (geometry.rs, likelihood.rs, evidence.rs), function by function and under
-// the same names; its docs/posterior.md has the derivations, and a test holds both to each other.
+// They restate the geometry of crates/magnetar-trace (world.rs, block.rs) and crates/magnetar-posterior/src/twin
+// (geometry.rs, likelihood.rs, evidence.rs), function by function and under the same names; docs/posterior.md has the
+// derivations, and tests hold both to each other.
 //
 // Layout. `rows[r]` is observation r; its fine positions are numbered line by line (y), and `candidates`, `base` and
 // `likelihoods` hold them one after another, row by row: a candidate's record is contiguous, because the threads of its
@@ -46,6 +47,8 @@ struct Row {
 struct Block {
     double center[3], half[3], rx_local[3];
     double sin, cos;
+    unsigned surface; // its number among the reflection tables
+    unsigned unused;
 };
 
 // What all rows share; `TwinShared` on the host.
@@ -61,7 +64,7 @@ struct Shared {
     unsigned materials;
     unsigned support_rows, support_columns;
     unsigned ranking, shared_offset; // terms that an ablation leaves out
-    unsigned unused;
+    unsigned surfaces; // reflection tables of an assignment
 };
 
 struct Merge {

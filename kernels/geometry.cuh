@@ -1,4 +1,5 @@
-// The paths of one fine position by the image method; crates/magnetar-posterior/src/twin/geometry.rs, in f64 as there.
+// The paths of one fine position by the image method, in f64: crates/magnetar-trace/src/world.rs and block.rs, decision by
+// decision and in the same order of operations, and what crates/magnetar-posterior/src/twin/geometry.rs makes of them.
 #pragma once
 
 #include "candidate.cuh"
@@ -7,12 +8,20 @@
 #define PI_F 3.14159265f
 #define DB_PER_OCTAVE 3.0103f
 
-enum Class { DIRECT, WALL, CEILING, FLOOR, BOX };
+// Surfaces by number: none, the room's six from 1 on, then boxes (each carries its own number).
+#define DIRECT 0u
+
+// Faces closer than this (metres) lie in one plane; normals this close to one direction are one.
+#define SAME_PLANE_M 1e-9
+#define SAME_DIRECTION 1e-12
+
+// A stretch inside a box up to this long, metres, is one point.
+#define POINT_M 1e-9
 
 // The paths of one position.
 struct Paths {
     unsigned count;
-    unsigned class_of[MAX_PATHS], row[MAX_PATHS];
+    unsigned surface[MAX_PATHS], row[MAX_PATHS];
     float across[MAX_PATHS], length[MAX_PATHS], snr_db[MAX_PATHS];
     float cos_incidence[MAX_PATHS], te[MAX_PATHS], tm[MAX_PATHS];
 };
@@ -50,21 +59,30 @@ static __device__ __forceinline__ Vec local(const Block &block, const Vec &p) {
     return {{block.cos * dx + block.sin * dy, block.cos * dy - block.sin * dx, dz}};
 }
 
-// Whether the segment between two points of the box's frame passes through its inside.
+// The outward normal of the face on a side of an axis of the box's own frame.
+static __device__ __forceinline__ Vec outward_normal(const Block &block, int axis, double side) {
+    double n[3] = {0.0, 0.0, 0.0};
+    n[axis] = side;
+    return {{block.cos * n[0] - block.sin * n[1], block.sin * n[0] + block.cos * n[1], n[2]}};
+}
+
+// Whether a stretch of the segment between two points of the box's frame lies in it, its surface included; one point
+// does not block.
 static __device__ bool blocks(const Block &block, const Vec &a, const Vec &b) {
     double enter = 0.0, leave = 1.0;
     for (int axis = 0; axis < 3; ++axis) {
-        const double half = block.half[axis], from = a.x[axis], step = b.x[axis] - a.x[axis];
-        if (step == 0.0) {
-            if (fabs(from) >= half) return false;
-            continue;
+        const double half = block.half[axis], from = a.x[axis], to = b.x[axis], step = to - from;
+        if ((from > half && to > half) || (from < -half && to < -half)) return false;
+        if (!(step == 0.0)) {
+            const double t0 = (-half - from) / step, t1 = (half - from) / step;
+            enter = fmax(enter, fmin(t0, t1));
+            leave = fmin(leave, fmax(t0, t1));
         }
-        const double inverse = 1.0 / step;
-        const double t0 = (-half - from) * inverse, t1 = (half - from) * inverse;
-        enter = fmax(enter, fmin(t0, t1));
-        leave = fmin(leave, fmax(t0, t1));
     }
-    return enter + 1e-9 < leave;
+    if (!(enter < leave)) return false;
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) square += (b.x[axis] - a.x[axis]) * (b.x[axis] - a.x[axis]);
+    return sqrt(square) * (leave - enter) > POINT_M;
 }
 
 static __device__ bool clear(const Block *boxes, unsigned count, unsigned except, const Vec &a, const Vec &b) {
@@ -88,7 +106,7 @@ static __device__ __forceinline__ float rx_gain_at(const float *db, float azimut
     return low + t * (high - low);
 }
 
-static __device__ void push(const Row &row, const Shared &shared, const float *rx_gain, Paths &paths, unsigned class_of,
+static __device__ void push(const Row &row, const Shared &shared, const float *rx_gain, Paths &paths, unsigned surface,
                             const Vec &departure, const Vec &arrival, double length, double cos_incidence, double te,
                             double tm) {
     const float azimuth = angle((float)arrival.x[1], (float)arrival.x[0]);
@@ -104,7 +122,7 @@ static __device__ void push(const Row &row, const Shared &shared, const float *r
     }
     const float leaving = angle((float)departure.x[1], (float)departure.x[0]);
     const unsigned degrees = (unsigned)(leaving * (180.0f / PI_F) + 720.5f) % AZIMUTH_STEPS;
-    paths.class_of[slot] = class_of;
+    paths.surface[slot] = surface;
     paths.across[slot] = (float)(row.rx_cos * arrival.x[1] - row.rx_sin * arrival.x[0]);
     paths.length[slot] = (float)length;
     paths.snr_db[slot] = snr_db;
@@ -121,13 +139,14 @@ static __device__ __forceinline__ Vec cross(const Vec &a, const Vec &b) {
     return {{a.x[1] * b.x[2] - a.x[2] * b.x[1], a.x[2] * b.x[0] - a.x[0] * b.x[2], a.x[0] * b.x[1] - a.x[1] * b.x[0]}};
 }
 static __device__ __forceinline__ Vec vertical(const Vec &k) {
-    const double horizontal = fmax(sqrt(k.x[0] * k.x[0] + k.x[1] * k.x[1]), 1e-12);
+    const double horizontal = sqrt(k.x[0] * k.x[0] + k.x[1] * k.x[1]);
+    if (horizontal == 0.0) return {{k.x[2], 0.0, 0.0}};
     const double ratio = k.x[2] / horizontal;
     return {{ratio * k.x[0], ratio * k.x[1], -horizontal}};
 }
 
-// Weights of R_te and R_tm between vertically polarised isotropic antennas.
-static __device__ void polarisation(const Vec &k1, const Vec &k2, const Vec &normal, double &te, double &tm) {
+// Weights of R_te and R_tm between vertically polarised isotropic antennas; the two common cases first.
+static __device__ void weights(const Vec &k1, const Vec &k2, const Vec &normal, double &te, double &tm) {
     te = 1.0;
     tm = 0.0;
     if (k1.x[2] == 0.0 && normal.x[2] == 0.0) return;
@@ -137,8 +156,12 @@ static __device__ void polarisation(const Vec &k1, const Vec &k2, const Vec &nor
         return;
     }
     Vec s = cross(k1, normal);
-    const double square = dot(s, s);
-    if (square < 1e-12) return;
+    double square = dot(s, s);
+    if (square < 1e-12) { // normal incidence: any s orthogonal to k1
+        const Vec x_or_z = fabs(k1.x[2]) < 0.9 ? Vec{{0.0, 0.0, 1.0}} : Vec{{1.0, 0.0, 0.0}};
+        s = cross(k1, x_or_z);
+        square = dot(s, s);
+    }
     const double root = sqrt(square);
     for (int axis = 0; axis < 3; ++axis) s.x[axis] /= root;
     const Vec v1 = vertical(k1), v2 = vertical(k2);
@@ -147,7 +170,7 @@ static __device__ void polarisation(const Vec &k1, const Vec &k2, const Vec &nor
 }
 
 static __device__ void push_reflection(const Row &row, const Shared &shared, const float *rx_gain, Paths &paths,
-                                       unsigned class_of, const Vec &step, const Vec &normal, double tx_height,
+                                       unsigned surface, const Vec &step, const Vec &normal, double tx_height,
                                        double rx_height) {
     Vec k1, k2, arrival;
     for (int axis = 0; axis < 3; ++axis) k1.x[axis] = step.x[axis] - normal.x[axis] * (2.0 * rx_height);
@@ -159,8 +182,34 @@ static __device__ void push_reflection(const Row &row, const Shared &shared, con
         arrival.x[axis] = -k2.x[axis];
     }
     double te, tm;
-    polarisation(k1, k2, normal, te, tm);
-    push(row, shared, rx_gain, paths, class_of, k1, arrival, length, cos_incidence, te, tm);
+    weights(k1, k2, normal, te, tm);
+    push(row, shared, rx_gain, paths, surface, k1, arrival, length, cos_incidence, te, tm);
+}
+
+// Whether a face of the box with this outward normal holds the point.
+static __device__ bool has_face_at(const Block &block, const Vec &point, const Vec &normal) {
+    const Vec p = local(block, point);
+    for (int axis = 0; axis < 3; ++axis) {
+        bool holds = fabs(fabs(p.x[axis]) - block.half[axis]) <= SAME_PLANE_M;
+        for (int a = 0; a < 3; ++a) holds = holds && (a == axis || fabs(p.x[a]) <= block.half[a]);
+        const Vec outward = outward_normal(block, axis, p.x[axis] < 0.0 ? -1.0 : 1.0);
+        if (holds && dot(outward, normal) > 1.0 - SAME_DIRECTION) return true;
+    }
+    return false;
+}
+
+// Whether it is this box that reflects at a point of its face, and neither a surface of the room in whose plane the face
+// lies nor an earlier box.
+static __device__ bool reflects_itself(const Row &row, const Block *boxes, unsigned index, const Vec &vertex,
+                                       const Vec &normal) {
+    for (int axis = 0; axis < 3; ++axis) {
+        const double plane = normal.x[axis] > 0.0 ? row.room_min[axis] : row.room_max[axis];
+        if (fabs(normal.x[axis]) > 1.0 - SAME_DIRECTION && fabs(vertex.x[axis] - plane) <= SAME_PLANE_M) return false;
+    }
+    for (unsigned n = 0; n < index; ++n) {
+        if (has_face_at(boxes[n], vertex, normal)) return false;
+    }
+    return true;
 }
 
 static __device__ void trace(const Row &row, const Shared &shared, const Block *boxes, const float *rx_gain,
@@ -186,7 +235,7 @@ static __device__ void trace(const Row &row, const Shared &shared, const Block *
         const bool is_max = face % 2;
         const double plane = is_max ? row.room_max[axis] : row.room_min[axis];
         const double tx_height = fabs(tx.x[axis] - plane), rx_height = fabs(rx.x[axis] - plane);
-        if (row.box_count > 0) {
+        if (row.box_count > 0) { // else nothing is in the way
             Vec vertex;
             const double fraction = tx_height / (tx_height + rx_height);
             for (int n = 0; n < 3; ++n) vertex.x[n] = n == axis ? plane : tx.x[n] + step.x[n] * fraction;
@@ -194,8 +243,7 @@ static __device__ void trace(const Row &row, const Shared &shared, const Block *
         }
         Vec normal = {{0.0, 0.0, 0.0}};
         normal.x[axis] = is_max ? -1.0 : 1.0;
-        const unsigned class_of = axis < 2 ? WALL : is_max ? CEILING : FLOOR;
-        push_reflection(row, shared, rx_gain, paths, class_of, step, normal, tx_height, rx_height);
+        push_reflection(row, shared, rx_gain, paths, 1 + face, step, normal, tx_height, rx_height);
     }
     for (unsigned index = 0; index < row.box_count; ++index) {
         const Block &block = boxes[index];
@@ -212,9 +260,7 @@ static __device__ void trace(const Row &row, const Shared &shared, const Block *
                 on_face = on_face && (a == axis || fabs(at) <= block.half[a]);
             }
             if (!on_face) continue;
-            double n[3] = {0.0, 0.0, 0.0};
-            n[axis] = side;
-            const Vec normal = {{block.cos * n[0] - block.sin * n[1], block.sin * n[0] + block.cos * n[1], n[2]}};
+            const Vec normal = outward_normal(block, axis, side);
             const double dip = 2.0 * tx_height * rx_height / (tx_height + rx_height);
             Vec vertex;
             bool inside = true;
@@ -223,8 +269,8 @@ static __device__ void trace(const Row &row, const Shared &shared, const Block *
                 inside = inside && row.room_min[a] <= vertex.x[a] && vertex.x[a] <= row.room_max[a];
             }
             if (inside && clear(boxes, row.box_count, index, tx, vertex) &&
-                clear(boxes, row.box_count, index, vertex, rx)) {
-                push_reflection(row, shared, rx_gain, paths, BOX, step, normal, tx_height, rx_height);
+                clear(boxes, row.box_count, index, vertex, rx) && reflects_itself(row, boxes, index, vertex, normal)) {
+                push_reflection(row, shared, rx_gain, paths, block.surface, step, normal, tx_height, rx_height);
             }
         }
     }

@@ -47,7 +47,7 @@ static __device__ void compare(const Row &row, const Shared &shared, const Paths
     candidate.direct = 0;
     for (unsigned i = 0; i < paths.count; ++i) {
         candidate.row[i] = paths.row[i];
-        if (paths.class_of[i] == DIRECT) candidate.direct |= 1u << i;
+        if (paths.surface[i] == DIRECT) candidate.direct |= 1u << i;
     }
     candidate.state = any ? 2 : 1;
 }
@@ -97,8 +97,8 @@ trace_candidates(const Row *__restrict__ rows, const Block *__restrict__ boxes, 
         float *level = base + (index * shared.materials + m) * MAX_PATHS;
         for (unsigned i = 0; i < paths.count; ++i) {
             level[i] = paths.snr_db[i];
-            if (paths.class_of[i] != DIRECT) {
-                const float4 *table = reflections + (m * 4 + paths.class_of[i] - 1) * (COSINE_STEPS + 1);
+            if (paths.surface[i] != DIRECT) {
+                const float4 *table = reflections + (m * shared.surfaces + paths.surface[i] - 1) * (COSINE_STEPS + 1);
                 const float power = reflected_power(table, paths.cos_incidence[i], paths.te[i], paths.tm[i]);
                 level[i] += DB_PER_OCTAVE * log2_of(power + 1e-9f);
             }

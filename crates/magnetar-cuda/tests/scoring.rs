@@ -11,11 +11,14 @@ use magnetar_cuda::{CudaError, Options};
 use magnetar_cuda_emulator::{Setting, run_sanitized, sanitized};
 use magnetar_dataset::{Recipe, generate_record};
 use magnetar_posterior::{
-    Ablation, CpuScoring, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinScorer, Volume,
+    Ablation, CpuScoring, RoomSlabs, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinModel, TwinScorer,
+    Volume,
 };
-use magnetar_scene::BoxShape;
+use magnetar_scene::{BoxShape, Room, Slab};
 use magnetar_study::{ReceiverView, twin_model};
 use nalgebra::{Point3, Vector3};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
 
 const SMALL: SupportSize = SupportSize { headings: 5, rows: 7, columns: 6 };
 
@@ -85,6 +88,68 @@ fn both_backends_agree() {
     }
     gpu.standin.set_order(0);
     assert_eq!(gpu.standin.live(), 0);
+}
+
+/// Up to ten boxes around and between the devices: turned, overlapping, flush with walls and with each other.
+fn furnish(room: &Room, rng: &mut ChaCha8Rng) -> Vec<BoxShape> {
+    let mut boxes: Vec<BoxShape> = Vec::new();
+    for _ in 0..rng.random_range(0..=10) {
+        let size = Vector3::new(rng.random_range(0.1..1.5), rng.random_range(0.03..0.6), rng.random_range(0.3..2.0));
+        let inside = |a: usize, rng: &mut ChaCha8Rng| rng.random_range(room.min[a]..room.max[a]);
+        let mut center = Point3::new(inside(0, rng), inside(1, rng), inside(2, rng));
+        let mut shape = BoxShape { center, size, yaw: rng.random_range(-3.0..3.0) };
+        match (rng.random_range(0..5), boxes.last()) {
+            // Flush with a surface of the room, in front of it or behind it.
+            (0, _) => {
+                let axis = rng.random_range(0..3);
+                let (upper, behind): (bool, bool) = (rng.random(), rng.random());
+                let plane = if upper { room.max[axis] } else { room.min[axis] };
+                center[axis] = plane + size[axis] / 2.0 * if upper == behind { 1.0 } else { -1.0 };
+                shape = BoxShape { center, size, yaw: 0.0 };
+            }
+            // Beside the last one, in line with it.
+            (1, Some(last)) => {
+                let size = Vector3::new(size.x, last.size.y, last.size.z);
+                let along = Point3::new((last.size.x + size.x) / 2.0, 0.0, 0.0);
+                shape = BoxShape { center: last.global_from_local(&along), size, yaw: last.yaw };
+            }
+            // On the last one, half in it, or the same once more.
+            (2, Some(last)) => {
+                let up = [0.0, 0.5, 1.0][rng.random_range(0..3)] * last.size.z;
+                shape = BoxShape { center: last.center + Vector3::z() * up, ..*last };
+            }
+            // Not turned: rays along its faces.
+            (3, _) => shape.yaw = 0.0,
+            _ => {}
+        }
+        boxes.push(shape);
+    }
+    boxes
+}
+
+#[test]
+fn they_agree_in_rooms_full_of_boxes() {
+    let _gpu = Gpu::take();
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let seen = views();
+    let mut furnished = Vec::new();
+    while furnished.len() < 120 {
+        let mut view = seen[furnished.len() % 5].clone();
+        view.layout.boxes = furnish(&view.layout.room, &mut rng);
+        if view.layout.boxes.iter().all(|shape| !shape.contains(&view.rx.position)) {
+            furnished.push(view);
+        }
+    }
+    // Every surface and box has a slab of its own, but the last boxes.
+    let slab = |n: usize| Slab { eps_r: 2.0 + 0.4 * n as f64, sigma: 0.02 * n as f64, thickness: 0.1 };
+    let plain = scorer();
+    let model = TwinModel {
+        assignments: vec![RoomSlabs(std::array::from_fn(slab)), plain.model().assignments[0]],
+        box_slabs: (6..11).map(slab).collect(),
+        ..plain.model().clone()
+    };
+    let told = TwinScorer::new(model, *plain.parameters()).expect("in range");
+    assert_agreement(&told, &furnished, SMALL, "furnished");
 }
 
 #[test]

@@ -54,6 +54,16 @@ pub enum PosteriorError {
         /// `early` or `late`.
         order: &'static str,
     },
+    /// More arrivals than the twin's likelihood takes.
+    #[error(
+        "the estimator keeps {keep} arrivals, but the twin's likelihood takes {most} at most: keep {most}, or use another scorer"
+    )]
+    TooManyArrivals {
+        /// K.
+        keep: usize,
+        /// The most.
+        most: usize,
+    },
     /// The backend that was to score failed.
     #[error(transparent)]
     Backend(#[from] magnetar_signal::BackendError),

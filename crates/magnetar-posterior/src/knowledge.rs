@@ -14,8 +14,6 @@ pub enum MaterialKnowledge {
     Unused,
     /// The materials are one of these assignments (wall/ceiling/floor), all equally likely.
     OneOf(Vec<String>),
-    /// The materials are known, but used in a simpler way than they are: how.
-    Simplified(String),
     /// The materials of every surface are known.
     Exact,
 }
@@ -52,7 +50,7 @@ impl Knowledge {
     pub fn includes_materials(&self, assignment: &str) -> bool {
         match &self.materials {
             MaterialKnowledge::OneOf(known) => known.iter().any(|name| name == assignment),
-            MaterialKnowledge::Exact | MaterialKnowledge::Simplified(_) => true,
+            MaterialKnowledge::Exact => true,
             MaterialKnowledge::NotReported | MaterialKnowledge::Unused => false,
         }
     }
@@ -64,7 +62,6 @@ impl fmt::Display for MaterialKnowledge {
             Self::NotReported => f.write_str("what it knows was not reported"),
             Self::Unused => f.write_str("no material used"),
             Self::OneOf(known) => write!(f, "materials known as one of {}", known.join(", ")),
-            Self::Simplified(how) => write!(f, "materials known, but {how}"),
             Self::Exact => f.write_str("materials known exactly"),
         }
     }

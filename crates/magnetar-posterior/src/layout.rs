@@ -1,6 +1,7 @@
 //! What a receiver knows of the world: the room and the boxes in it.
 
 use magnetar_scene::{BoxShape, Room};
+use magnetar_trace::World;
 use nalgebra::Point3;
 
 /// Room bounds and boxes (the reflector board, if there is one).
@@ -13,6 +14,12 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Made ready for tracing.
+    #[must_use]
+    pub fn world(&self) -> World {
+        World::new(self.room, self.boxes.iter().copied())
+    }
+
     /// b_LOS: whether the planar segment between two points (x, y in metres) misses every box's footprint.
     #[must_use]
     pub fn planar_los(&self, a: [f64; 2], b: [f64; 2]) -> bool {

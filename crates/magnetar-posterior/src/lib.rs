@@ -41,8 +41,8 @@ pub use scorer::{RowNumber, ScoreRow, Scorer};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
 pub use target::Target;
 pub use twin::{
-    Ablation, CpuScoring, Grain, PARAMETER_RANGES, RoomSlabs, ScoringBackend, Twin, TwinBox, TwinFile, TwinModel,
-    TwinParameters, TwinRow, TwinRows, TwinScorer, TwinShared, TwinTables,
+    Ablation, CpuScoring, Grain, MAX_ARRIVALS, PARAMETER_RANGES, RoomSlabs, ScoringBackend, Twin, TwinBox, TwinFile,
+    TwinModel, TwinParameters, TwinRow, TwinRows, TwinScorer, TwinShared, TwinTables,
 };
 pub use uniform::UniformScorer;
 pub use volume::Volume;

@@ -23,7 +23,7 @@ pub fn small_support() -> Support {
 /// A model with the paper's radio and two material assignments: concrete, and one much like glass.
 pub fn paper_model() -> TwinModel {
     let slab = |eps_r: f64, sigma: f64| Slab { eps_r, sigma, thickness: 0.1 };
-    let room = |slab: Slab| RoomSlabs { wall: slab, ceiling: slab, floor: slab };
+    let room = |slab: Slab| RoomSlabs([slab; 6]);
     TwinModel {
         carrier_hz: 10e9,
         bandwidth_hz: 491.52e6,
@@ -39,6 +39,8 @@ pub fn paper_model() -> TwinModel {
         separation_min_m: 0.3,
         assignments: vec![room(slab(5.24, 0.28)), room(slab(6.3, 0.12))],
         box_slab: Slab { thickness: 0.033, ..slab(6.3, 0.12) },
+        box_slabs: Vec::new(),
+        keep: 2,
     }
 }
 

@@ -6,7 +6,7 @@ use magnetar_posterior::{
     Layout, MaterialKnowledge, RoomSlabs, RowNumber, ScoreRow, Scorer, Support, SupportSize, Twin, TwinModel,
     TwinScorer, Volume,
 };
-use magnetar_scene::{Face, Pose, ResolvedScene, Scene, Slab};
+use magnetar_scene::{Pose, ResolvedScene, Scene, Slab};
 use magnetar_signal::{Arrival, Arrivals, Observation, RadioConfig};
 use magnetar_study::ScorerSettings;
 
@@ -34,8 +34,8 @@ struct SceneTwins {
 /// What the tables depend on.
 #[derive(Debug, Clone, PartialEq)]
 struct Key {
-    slabs: [Slab; 4],
-    materials: MaterialKnowledge,
+    surfaces: [Slab; 6],
+    box_slabs: Vec<Slab>,
     tx_height_m: f64,
 }
 
@@ -112,16 +112,14 @@ impl LinkScorer {
 impl SceneTwins {
     /// The twin of a scene; the tables of the last one are kept.
     fn twin(&self, world: &ResolvedScene, tx_height_m: f64, settings: &LinkSettings) -> Result<Twin, ReportError> {
-        let surface = |face: Face| world.surfaces[face as usize];
-        let (wall, ceiling, floor) = (surface(Face::XMin), surface(Face::ZMax), surface(Face::ZMin));
-        let board = world.boxes.first().map_or(wall, |(_, slab)| *slab);
-        let key = Key { slabs: [wall, ceiling, floor, board], materials: materials(world), tx_height_m };
+        let box_slabs: Vec<Slab> = world.boxes.iter().map(|(_, slab)| *slab).collect();
+        let key = Key { surfaces: world.surfaces, box_slabs: box_slabs.clone(), tx_height_m };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, twin)) = last.as_ref().filter(|(known, _)| *known == key) {
             return Ok(twin.clone());
         }
         let radio = &settings.radio;
-        let RadioConfig { band, array, link, .. } = radio.config();
+        let RadioConfig { band, array, link, sre, .. } = radio.config();
         let model = TwinModel {
             carrier_hz: band.carrier_hz,
             bandwidth_hz: band.bandwidth_hz,
@@ -135,27 +133,15 @@ impl SceneTwins {
             tx_height_m,
             wall_margin_m: MARGIN_M,
             separation_min_m: MARGIN_M,
-            assignments: vec![RoomSlabs { wall, ceiling, floor }],
-            box_slab: board,
+            assignments: vec![RoomSlabs(world.surfaces)],
+            // Never used: every box has a slab of its own.
+            box_slab: world.surfaces[0],
+            box_slabs,
+            keep: sre.keep,
         };
         let scorer = TwinScorer::new(model, self.settings.parameters.parameters)?;
-        let twin = Twin::new(scorer, self.settings.backend.clone(), key.materials.clone());
+        let twin = Twin::new(scorer, self.settings.backend.clone(), MaterialKnowledge::Exact);
         *last = Some((key, twin.clone()));
         Ok(twin)
-    }
-}
-
-/// What the twin knows of a scene's materials: it takes one slab for the four walls and one for all boxes.
-fn materials(world: &ResolvedScene) -> MaterialKnowledge {
-    let walls = [Face::XMin, Face::XMax, Face::YMin, Face::YMax].map(|face| world.surfaces[face as usize]);
-    let same_walls = walls.iter().all(|slab| *slab == walls[0]);
-    let same_boxes = world.boxes.iter().all(|(_, slab)| *slab == world.boxes[0].1);
-    match (same_walls, same_boxes) {
-        (true, true) => MaterialKnowledge::Exact,
-        (false, true) => MaterialKnowledge::Simplified("all walls taken for the one at -x".into()),
-        (true, false) => MaterialKnowledge::Simplified("all boxes taken for the first".into()),
-        (false, false) => {
-            MaterialKnowledge::Simplified("all walls taken for the one at -x, all boxes for the first".into())
-        }
     }
 }

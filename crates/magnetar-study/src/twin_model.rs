@@ -19,8 +19,7 @@ pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, PosteriorError> {
     let known = known_split(recipe).and_then(|name| recipe.splits.get(name));
     let mut assignments = Vec::new();
     for a in known.iter().flat_map(|split| &split.materials) {
-        let [wall, .., floor, ceiling] = slabs.room(a).map_err(|e| fault(e.message))?;
-        assignments.push(RoomSlabs { wall, ceiling, floor });
+        assignments.push(RoomSlabs(slabs.room(a).map_err(|e| fault(e.message))?));
     }
     Ok(TwinModel {
         carrier_hz: recipe.band.carrier_hz,
@@ -37,6 +36,8 @@ pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, PosteriorError> {
         separation_min_m: recipe.devices.separation_min_m,
         assignments,
         box_slab: slabs.board().map_err(|e| fault(e.message))?,
+        box_slabs: Vec::new(),
+        keep: recipe.sre.keep,
     })
 }
 

@@ -29,6 +29,9 @@ pub enum TraceError {
     /// The frequency is not a positive, finite number.
     #[error("the frequency is {0} Hz; expected a positive, finite number")]
     Frequency(f64),
+    /// A path has at most three reflections.
+    #[error("paths of order {0} are not traced; expected a highest order of 0 to 3")]
+    Order(usize),
     /// A slab has a value that is not finite or not physical.
     #[error("{surface}: expected finite eps_r, sigma >= 0 S/m and thickness > 0 m, got {slab:?}")]
     Slab {

@@ -120,6 +120,21 @@ impl Interactions {
         interactions
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds an interaction; false if there is no room for it.
+    pub(crate) fn push(&mut self, interaction: Interaction) -> bool {
+        let slot = self.list.get_mut(self.count);
+        let fits = slot.is_some();
+        if let Some(slot) = slot {
+            *slot = interaction;
+            self.count += 1;
+        }
+        fits
+    }
+
     /// Keeps a single interaction.
     #[inline]
     pub(crate) fn set_single(&mut self, interaction: Interaction) {

@@ -8,6 +8,7 @@ use nalgebra::Vector3;
 use num_complex::Complex64;
 
 use crate::Interactions;
+use crate::polarisation::polarisation_weights;
 
 /// How a path travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,8 +33,8 @@ impl fmt::Display for PathKind {
 
 /// The geometry of one path, in the global frame, before any material is applied.
 ///
-/// The coefficient of a path with one reflection is `lambda / (4 pi length) * (te R_te + tm R_tm)` with the slab
-/// coefficients at `cos_incidence`; for the direct path it is `lambda / (4 pi length)`.
+/// The coefficient of a path with one interaction is `lambda / (4 pi length) * (te R_te + tm R_tm)` with the slab
+/// coefficients at `cos_incidence` and [`PathGeometry::weights`]; for the direct path it is `lambda / (4 pi length)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathGeometry {
     /// What it meets, from TX to RX; none for the direct path.
@@ -46,10 +47,6 @@ pub struct PathGeometry {
     pub arrival: Vector3<f64>,
     /// Cosine of the angle of incidence to the surface normal at the first interaction (1 for the direct path).
     pub cos_incidence: f64,
-    /// Weight of the TE slab coefficient between vertically polarised isotropic antennas, of a path with one interaction.
-    pub te: f64,
-    /// Weight of the TM slab coefficient between vertically polarised isotropic antennas, of a path with one interaction.
-    pub tm: f64,
 }
 
 impl PathGeometry {
@@ -58,15 +55,15 @@ impl PathGeometry {
     pub fn direct(step: &Vector3<f64>) -> Self {
         let length = step.norm();
         let departure = step / length;
-        Self {
-            interactions: Interactions::NONE,
-            length,
-            departure,
-            arrival: -departure,
-            cos_incidence: 1.0,
-            te: 1.0,
-            tm: 0.0,
-        }
+        Self { interactions: Interactions::NONE, length, departure, arrival: -departure, cos_incidence: 1.0 }
+    }
+
+    /// Weights of the TE and TM slab coefficients of a path with one interaction, between vertically polarised isotropic
+    /// antennas; `normal` is the unit normal of the surface met.
+    #[must_use]
+    #[inline]
+    pub fn weights(&self, normal: &Vector3<f64>) -> (f64, f64) {
+        polarisation_weights(&self.departure, &-self.arrival, normal)
     }
 
     /// Whether the path meets nothing.

@@ -1,91 +1,21 @@
 //! What stands between two points: the one module that speaks parry's types.
-//!
-//! A segment is blocked when a stretch of it lies in a box, its surface included: no ray slips through the seam of two
-//! boxes that touch. Meeting a box in one point does not block, so a reflection point sees the side its face looks to.
 
 use magnetar_scene::BoxShape;
-use nalgebra::Point3;
+use nalgebra::{Point3, Vector3};
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, TraversalAction};
 
+use crate::Block;
+use crate::beam::Beam;
+
 /// Up to this many boxes a plain loop is faster than the tree (measured by `cargo bench --bench tracer`).
 const FEW_BOXES: usize = 8;
-
-/// A stretch inside a box up to this long, metres, is one point: above the rounding of positions in any room, far
-/// below any size that matters to a radio wave.
-const POINT_M: f64 = 1e-9;
-
-/// One box, ready for queries in its own frame.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Occluder {
-    pub(crate) center: Point3<f64>,
-    pub(crate) half: [f64; 3],
-    pub(crate) sin: f64,
-    pub(crate) cos: f64,
-}
-
-impl Occluder {
-    pub(crate) fn new(shape: &BoxShape) -> Self {
-        let (sin, cos) = shape.yaw.sin_cos();
-        Self { center: shape.center, half: [shape.size.x / 2.0, shape.size.y / 2.0, shape.size.z / 2.0], sin, cos }
-    }
-
-    /// A global point in the box's own frame.
-    #[inline]
-    pub(crate) fn local(&self, p: &Point3<f64>) -> [f64; 3] {
-        let (x, y) = (p.x - self.center.x, p.y - self.center.y);
-        [self.cos * x + self.sin * y, self.cos * y - self.sin * x, p.z - self.center.z]
-    }
-
-    /// A direction of the box's own frame in the global frame.
-    #[inline]
-    pub(crate) fn global_direction(&self, d: [f64; 3]) -> [f64; 3] {
-        [self.cos * d[0] - self.sin * d[1], self.sin * d[0] + self.cos * d[1], d[2]]
-    }
-
-    #[inline]
-    fn contains(&self, p: &Point3<f64>) -> bool {
-        let local = self.local(p);
-        (0..3).all(|a| local[a].abs() < self.half[a])
-    }
-
-    /// Whether the segment between two global points has a stretch inside.
-    #[inline]
-    fn blocks(&self, a: &Point3<f64>, b: &Point3<f64>) -> bool {
-        let (p, q) = (self.local(a), self.local(b));
-        let (mut enter, mut leave) = (0.0f64, 1.0f64);
-        for axis in 0..3 {
-            let half = self.half[axis];
-            let (start, step) = (p[axis], q[axis] - p[axis]);
-            // Both ends beyond the same side: the common case, and no division.
-            if (start > half && q[axis] > half) || (start < -half && q[axis] < -half) {
-                return false;
-            }
-            if step != 0.0 {
-                let (t0, t1) = ((-half - start) / step, (half - start) / step);
-                enter = enter.max(t0.min(t1));
-                leave = leave.min(t0.max(t1));
-            }
-        }
-        enter < leave && {
-            let inside = (0..3).map(|a| (q[a] - p[a]).powi(2)).sum::<f64>().sqrt() * (leave - enter);
-            inside > POINT_M
-        }
-    }
-
-    fn bounds(&self) -> Aabb {
-        let [hx, hy, hz] = self.half;
-        let ex = hx * self.cos.abs() + hy * self.sin.abs();
-        let ey = hx * self.sin.abs() + hy * self.cos.abs();
-        Aabb::from_half_extents(Vector::new(self.center.x, self.center.y, self.center.z), Vector::new(ex, ey, hz))
-    }
-}
 
 /// All boxes of a scene, with parry's bounding-volume hierarchy where it pays.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Occluders {
-    boxes: Vec<Occluder>,
+    boxes: Vec<Block>,
     tree: Option<Bvh>,
 }
 
@@ -93,13 +23,13 @@ impl Occluders {
     /// Takes over a new set of boxes, keeping the memory of the old one.
     pub(crate) fn rebuild(&mut self, shapes: impl Iterator<Item = BoxShape>) {
         self.boxes.clear();
-        self.boxes.extend(shapes.map(|shape| Occluder::new(&shape)));
+        self.boxes.extend(shapes.map(|shape| Block::new(&shape)));
         self.tree = (self.boxes.len() > FEW_BOXES).then(|| {
-            Bvh::from_iter(BvhBuildStrategy::Binned, self.boxes.iter().enumerate().map(|(i, b)| (i, b.bounds())))
+            Bvh::from_iter(BvhBuildStrategy::Binned, self.boxes.iter().enumerate().map(|(i, b)| (i, bounds(b))))
         });
     }
 
-    pub(crate) fn boxes(&self) -> &[Occluder] {
+    pub(crate) fn boxes(&self) -> &[Block] {
         &self.boxes
     }
 
@@ -111,6 +41,42 @@ impl Occluders {
             Some(tree) => {
                 let blocked = |i: usize| Some(i) != except && self.boxes[i].blocks(a, b);
                 self.search(tree, &Segment::new(a, b), blocked).is_none()
+            }
+        }
+    }
+
+    /// Whether no box but these two stands between two points.
+    #[inline]
+    pub(crate) fn clear_but(&self, a: &Point3<f64>, b: &Point3<f64>, except: [Option<usize>; 2]) -> bool {
+        let blocked = |i: usize| !except.contains(&Some(i)) && self.boxes[i].blocks(a, b);
+        match &self.tree {
+            None => !(0..self.boxes.len()).any(blocked),
+            Some(tree) => self.search(tree, &Segment::new(a, b), blocked).is_none(),
+        }
+    }
+
+    /// Gives every box to `visit` that the segment may meet.
+    pub(crate) fn each_on_segment(&self, a: &Point3<f64>, b: &Point3<f64>, mut visit: impl FnMut(usize)) {
+        match &self.tree {
+            None => (0..self.boxes.len()).for_each(visit),
+            Some(tree) => {
+                let segment = Segment::new(a, b);
+                each_leaf(tree, |mins, maxs| segment.may_meet(mins, maxs), &mut visit);
+            }
+        }
+    }
+
+    /// Gives every box to `visit` that the beam may meet.
+    pub(crate) fn each_in_beam(&self, beam: &Beam, mut visit: impl FnMut(usize)) {
+        match &self.tree {
+            None => (0..self.boxes.len()).for_each(visit),
+            Some(tree) => {
+                let planes = beam.planes();
+                let vector = |v: Vector| Vector3::new(v.x, v.y, v.z);
+                let meets = |mins: Vector, maxs: Vector| {
+                    planes.may_hold(&vector((mins + maxs) * 0.5), &vector((maxs - mins) * 0.5))
+                };
+                each_leaf(tree, meets, &mut visit);
             }
         }
     }
@@ -140,6 +106,25 @@ impl Occluders {
         });
         found
     }
+}
+
+fn each_leaf(tree: &Bvh, meets: impl Fn(Vector, Vector) -> bool, visit: &mut impl FnMut(usize)) {
+    tree.traverse(|node| {
+        if !meets(node.mins(), node.maxs()) {
+            return TraversalAction::Prune;
+        }
+        if let Some(leaf) = node.leaf_data() {
+            visit(leaf as usize);
+        }
+        TraversalAction::Continue
+    });
+}
+
+fn bounds(block: &Block) -> Aabb {
+    let [hx, hy, hz] = block.half;
+    let ex = hx * block.cos.abs() + hy * block.sin.abs();
+    let ey = hx * block.sin.abs() + hy * block.cos.abs();
+    Aabb::from_half_extents(Vector::new(block.center.x, block.center.y, block.center.z), Vector::new(ex, ey, hz))
 }
 
 /// A segment with what a bounding-box test needs, computed once.

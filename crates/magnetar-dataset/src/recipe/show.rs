@@ -18,8 +18,6 @@ pub struct Entry {
     pub origin: &'static str,
     /// What it means.
     pub meaning: &'static str,
-    /// What it may be: type and range.
-    pub expected: String,
 }
 
 impl Recipe {
@@ -32,8 +30,7 @@ impl Recipe {
             if let Some(key) = Key::find(path) {
                 let origin = if shipped.get(path).as_ref() == Some(value) { key.origin.label() } else { "changed" };
                 let value = serde_json::to_value(value).unwrap_or_default();
-                let (unit, meaning, expected) = (key.unit, key.meaning, key.expectation());
-                entries.push(Entry { key: path.to_owned(), value, unit, origin, meaning, expected });
+                entries.push(Entry { key: path.to_owned(), value, unit: key.unit, origin, meaning: key.meaning });
             }
         });
         entries

@@ -6,7 +6,7 @@ use nalgebra::Point3;
 use rayon::prelude::*;
 
 use super::TwinScorer;
-use super::geometry::{Class, DB_PER_OCTAVE, MAX_PATHS, Paths, World};
+use super::geometry::{CandidateTracer, DB_PER_OCTAVE, DIRECT, MAX_PATHS, Paths};
 use super::lanes::{LANES, log2};
 use super::likelihood::{Matches, Observed, Widths, likelihood, stray_likelihood};
 use super::tables::HeadingTable;
@@ -27,9 +27,10 @@ impl TwinScorer {
         let table = self.heading_table(fine);
         let widths = self.widths();
         let seen = self.observed(arrivals, &widths);
-        let world = World::new(layout, rx, self.model().snr_at_one_metre_db, &self.shared.rx_gain, &table);
+        let world = layout.world();
+        let tracer = CandidateTracer::new(&world, rx, self.model(), &self.shared.rx_gain, &table);
         let assignments = self.kept_assignments(left_out);
-        let job = Job { scorer: self, assignments, world: &world, table: &table, widths, seen, support, rx };
+        let job = Job { scorer: self, assignments, tracer: &tracer, table: &table, widths, seen, support, rx };
         let lines = size.rows * self.grain.position;
         let width = size.columns * table.blocks() * LANES;
         let mut sums = vec![0f32; lines * width];
@@ -79,7 +80,7 @@ struct Job<'a> {
     scorer: &'a TwinScorer,
     /// Material assignments averaged over.
     assignments: Vec<usize>,
-    world: &'a World<'a>,
+    tracer: &'a CandidateTracer<'a>,
     table: &'a HeadingTable,
     widths: Widths,
     seen: Observed,
@@ -131,10 +132,10 @@ impl Job<'_> {
                 continue;
             }
             let tx = Point3::new(x, y, model.tx_height_m);
-            if !self.world.admits(&tx) {
+            if !self.tracer.admits(&tx) {
                 continue;
             }
-            self.world.trace(&tx, &mut paths);
+            self.tracer.trace(&tx, &mut paths);
             matches.compare(&paths, &self.seen, &self.widths, kappa, patch2);
             self.point(&paths, &matches, &mut point);
             for (j, weight) in crate::target::linear(self.support.xs(), x) {
@@ -162,8 +163,8 @@ impl Job<'_> {
             let mut base = [0f32; MAX_PATHS];
             for (i, base) in base.iter_mut().enumerate().take(paths.count) {
                 *base = paths.snr_db[i];
-                if paths.class[i] != Class::Direct {
-                    let reflection = &self.scorer.shared.surfaces[*m].tables[paths.class[i] as usize - 1];
+                if paths.surface[i] != DIRECT {
+                    let reflection = self.scorer.shared.slabs.table(*m, paths.surface[i]);
                     let power = reflection.power(paths.cos_incidence[i], paths.te[i], paths.tm[i]);
                     *base += DB_PER_OCTAVE * log2(power + 1e-9);
                 }

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::TwinScorer;
 use super::evidence::line_coordinate;
-use super::geometry::World;
+use super::geometry::CandidateTracer;
 use super::lanes::LANES;
 use super::likelihood::USED;
 use crate::{ScoreRow, SupportSize};
@@ -45,6 +45,9 @@ pub struct TwinBox {
     pub(super) rx_local: [f64; 3],
     pub(super) sin: f64,
     pub(super) cos: f64,
+    /// Its number among the reflection tables.
+    pub(super) surface: u32,
+    pub(super) unused: u32,
 }
 
 /// What all rows of a batch share.
@@ -79,7 +82,8 @@ pub struct TwinShared {
     support_columns: u32,
     ranking: u32,
     shared_offset: u32,
-    unused: u32,
+    /// Reflection tables of an assignment.
+    surfaces: u32,
 }
 
 impl TwinShared {
@@ -121,7 +125,7 @@ pub struct TwinTables {
     pub rx_gain: Vec<f32>,
     /// TX gain, dB: for each elevation and azimuth of departure a row over all fine headings, padded to eights.
     pub tx_gain: Vec<f32>,
-    /// (re, im) of R_te and R_tm by assignment, surface class from wall on, and 257 cosines of incidence.
+    /// (re, im) of R_te and R_tm by assignment, surface and 257 cosines of incidence.
     pub reflections: Vec<[f32; 4]>,
 }
 
@@ -171,7 +175,7 @@ impl TwinScorer {
             support_columns: size.columns as u32,
             ranking: u32::from(widths.ranking),
             shared_offset: u32::from(widths.shared_offset),
-            unused: 0,
+            surfaces: self.shared.slabs.surfaces() as u32,
         }
     }
 
@@ -179,7 +183,7 @@ impl TwinScorer {
     #[must_use]
     pub fn flat_tables(&self, size: SupportSize) -> TwinTables {
         let table = self.heading_table(size.headings * self.grain.heading);
-        let reflections = self.kept_assignments(None).into_iter().flat_map(|m| self.reflection_entries(m)).collect();
+        let reflections = self.kept_assignments(None).into_iter().flat_map(|m| self.shared.slabs.entries(m)).collect();
         TwinTables { rx_gain: self.shared.rx_gain.db().to_vec(), tx_gain: table.flat(), reflections }
     }
 
@@ -197,7 +201,8 @@ impl TwinScorer {
         let (support, grain) = (row.support, self.grain.position);
         let table = self.heading_table(support.size().headings * self.grain.heading);
         let seen = self.observed(row.arrivals, &self.widths());
-        let world = World::new(row.layout, row.rx, self.model().snr_at_one_metre_db, &self.shared.rx_gain, &table);
+        let world = row.layout.world();
+        let tracer = CandidateTracer::new(&world, row.rx, self.model(), &self.shared.rx_gain, &table);
         let [x0, x1, y0, y1] = support.bounds();
         let margin = self.distances().0;
         let mut out = TwinRow {
@@ -213,7 +218,7 @@ impl TwinScorer {
             cut_db: seen.cut_db,
             ..TwinRow::zeroed()
         };
-        world.flatten(&mut out, &mut flat.boxes);
+        tracer.flatten(&mut out, &mut flat.boxes);
         out.box_count = flat.boxes.len() as u32 - out.first_box;
         flat.rows.push(out);
         let size = support.size();

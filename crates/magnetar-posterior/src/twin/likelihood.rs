@@ -15,8 +15,8 @@ const NEPERS_PER_DB: f32 = 0.230_258_5;
 
 const INV_SQRT_TAU: f32 = 0.398_942_3;
 
-/// Arrivals that the likelihood uses: the two strongest.
-pub(crate) const USED: usize = 2;
+/// Arrivals that the likelihood uses.
+pub(crate) const USED: usize = super::MAX_ARRIVALS;
 
 /// Numbers the inner loop needs, made from the parameters once.
 #[derive(Debug, Clone, Copy)]
@@ -182,7 +182,7 @@ pub(crate) fn likelihood(
     let mut own = [one; MAX_PATHS];
     for i in 0..n {
         snr[i] = Lanes::load(gains.block(paths.row[i] as usize, block)) + Lanes::splat(base_db[i]);
-        let reflected = paths.class[i] != super::geometry::Class::Direct;
+        let reflected = paths.surface[i] != super::geometry::DIRECT;
         variance[i] = Lanes::splat(if reflected { widths.reflection_variance } else { widths.los_variance });
     }
     for merge in &matches.merges[..matches.merge_count] {

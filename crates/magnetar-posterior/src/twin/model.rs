@@ -4,16 +4,12 @@ use std::f64::consts::TAU;
 
 use magnetar_scene::{AntennaPattern, SPEED_OF_LIGHT, Slab};
 
-/// Wall, ceiling and floor slabs that may be behind the room's surfaces.
+/// The most arrivals the twin's likelihood takes.
+pub const MAX_ARRIVALS: usize = 2;
+
+/// Slabs that may be behind the room's six surfaces, in the order of [`magnetar_scene::Face::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RoomSlabs {
-    /// The four walls.
-    pub wall: Slab,
-    /// The ceiling.
-    pub ceiling: Slab,
-    /// The floor.
-    pub floor: Slab,
-}
+pub struct RoomSlabs(pub [Slab; 6]);
 
 /// The receiver's knowledge of the radio and of the surfaces that may be around it.
 #[derive(Debug, Clone)]
@@ -44,8 +40,12 @@ pub struct TwinModel {
     pub separation_min_m: f64,
     /// The material assignments the room may have, equally likely.
     pub assignments: Vec<RoomSlabs>,
-    /// What boxes are made of.
+    /// What boxes are made of that have no slab of their own in `box_slabs`.
     pub box_slab: Slab,
+    /// What the layout's first boxes are made of, in its order, as far as the receiver knows; may be empty.
+    pub box_slabs: Vec<Slab>,
+    /// K: how many arrivals the estimator keeps; [`MAX_ARRIVALS`] at most.
+    pub keep: usize,
 }
 
 impl TwinModel {

@@ -7,8 +7,8 @@ use magnetar_scene::Pose;
 use magnetar_signal::Arrivals;
 
 use super::likelihood::{Observed, USED, Widths};
-use super::tables::{GainTable, HeadingTable, ReflectionTable};
-use super::{Ablation, TwinModel, TwinParameters};
+use super::tables::{GainTable, HeadingTable, SlabTables};
+use super::{Ablation, MAX_ARRIVALS, TwinModel, TwinParameters};
 use crate::{Layout, PosteriorError, Support, Volume};
 
 /// How finely a cell is integrated: points along each of its axes.
@@ -32,19 +32,13 @@ const STRAY_RANGE_DB: f64 = 60.0;
 /// SNRs beyond this (either way) are held there, dB: no receiver reports them.
 const MAX_SNR_DB: f64 = 300.0;
 
-/// Reflection tables of one assignment, by class from wall on.
-#[derive(Debug, Clone)]
-pub(super) struct Surfaces {
-    pub(super) tables: [ReflectionTable; 4],
-}
-
 /// Tables that depend on the model only, shared by scorers with other parameters.
 #[derive(Debug)]
 pub(super) struct Shared {
     model: TwinModel,
     pub(super) rx_gain: GainTable,
     tx_gain: GainTable,
-    pub(super) surfaces: Vec<Surfaces>,
+    pub(super) slabs: SlabTables,
     headings: Mutex<BTreeMap<usize, Arc<HeadingTable>>>,
 }
 
@@ -61,7 +55,8 @@ impl TwinScorer {
     /// Makes the tables of a model.
     ///
     /// # Errors
-    /// When a parameter is out of range or the model has no material assignment.
+    /// When a parameter is out of range, the model has no material assignment or keeps more arrivals than the
+    /// likelihood takes.
     pub fn new(model: TwinModel, parameters: TwinParameters) -> Result<Self, PosteriorError> {
         parameters.check("twin")?;
         if model.assignments.is_empty() {
@@ -70,18 +65,14 @@ impl TwinScorer {
                 reason: "it has no material assignment; give at least one".into(),
             });
         }
+        if model.keep > MAX_ARRIVALS {
+            return Err(PosteriorError::TooManyArrivals { keep: model.keep, most: MAX_ARRIVALS });
+        }
         let power = |p: &magnetar_scene::AntennaPattern, d: &nalgebra::Vector3<f64>| p.amplitude(d).powi(2);
         let rx_gain = GainTable::new(|d| power(&model.rx_patterns[0], d) + power(&model.rx_patterns[1], d));
         let tx_gain = GainTable::new(|d| power(&model.tx_pattern, d));
-        let surfaces = model
-            .assignments
-            .iter()
-            .map(|a| Surfaces {
-                tables: [a.wall, a.ceiling, a.floor, model.box_slab]
-                    .map(|slab| ReflectionTable::new(&slab, model.carrier_hz)),
-            })
-            .collect();
-        let shared = Shared { model, rx_gain, tx_gain, surfaces, headings: Mutex::default() };
+        let slabs = SlabTables::new(&model);
+        let shared = Shared { model, rx_gain, tx_gain, slabs, headings: Mutex::default() };
         Ok(Self { shared: Arc::new(shared), parameters, grain: Grain::default(), ablation: Ablation::None })
     }
 
@@ -233,13 +224,8 @@ impl TwinScorer {
     /// The material assignments that are averaged over.
     pub(super) fn kept_assignments(&self, left_out: Option<usize>) -> Vec<usize> {
         let alone = self.ablation == Ablation::Materials;
-        let kept = (0..self.shared.surfaces.len()).filter(|m| Some(*m) != left_out);
+        let kept = (0..self.shared.model.assignments.len()).filter(|m| Some(*m) != left_out);
         kept.take(if alone { 1 } else { usize::MAX }).collect()
-    }
-
-    /// Entries of an assignment's reflection tables, by class from wall on.
-    pub(super) fn reflection_entries(&self, assignment: usize) -> Vec<[f32; 4]> {
-        self.shared.surfaces[assignment].tables.iter().flat_map(|table| table.entries().iter().copied()).collect()
     }
 
     /// How far from a wall and from the RX a TX stands at least, metres.

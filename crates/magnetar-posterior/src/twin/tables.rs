@@ -3,9 +3,10 @@
 use std::f64::consts::PI;
 
 use magnetar_scene::Slab;
-use magnetar_trace::SlabReflector;
+use magnetar_trace::SlabResponse;
 use nalgebra::Vector3;
 
+use super::TwinModel;
 use super::lanes::LANES;
 
 /// Steps a degree of azimuth of the antenna tables.
@@ -122,10 +123,10 @@ pub(crate) struct ReflectionTable {
 
 impl ReflectionTable {
     pub(crate) fn new(slab: &Slab, frequency_hz: f64) -> Self {
-        let reflector = SlabReflector::new(slab, frequency_hz);
+        let slab = SlabResponse::new(slab, frequency_hz);
         let entry = |n: usize| {
             // Grazing incidence itself is left out: the coefficient there is -1 for any slab.
-            let r = reflector.reflection((n as f64 / COSINE_STEPS as f64).max(1e-6));
+            let r = slab.reflection((n as f64 / COSINE_STEPS as f64).max(1e-6));
             [r.te.re as f32, r.te.im as f32, r.tm.re as f32, r.tm.im as f32]
         };
         Self { entries: (0..=COSINE_STEPS).map(entry).collect() }
@@ -146,5 +147,49 @@ impl ReflectionTable {
         let at = |c: usize| a[c] + t * (b[c] - a[c]);
         let (re, im) = (te * at(0) + tm * at(2), te * at(1) + tm * at(3));
         re * re + im * im
+    }
+}
+
+/// The reflection tables of all assignments: one for each slab that differs.
+#[derive(Debug, Clone)]
+pub(crate) struct SlabTables {
+    tables: Vec<ReflectionTable>,
+    /// For each assignment and surface (numbered as in [`super::geometry::surface_number`], from 1 on), its table.
+    index: Vec<u32>,
+    surfaces: usize,
+}
+
+impl SlabTables {
+    pub(crate) fn new(model: &TwinModel) -> Self {
+        let mut known: Vec<Slab> = Vec::new();
+        let mut index = Vec::new();
+        for assignment in &model.assignments {
+            for slab in assignment.0.iter().chain([&model.box_slab]).chain(&model.box_slabs) {
+                let at = known.iter().position(|other| other == slab).unwrap_or_else(|| {
+                    known.push(*slab);
+                    known.len() - 1
+                });
+                index.push(at as u32);
+            }
+        }
+        let tables = known.iter().map(|slab| ReflectionTable::new(slab, model.carrier_hz)).collect();
+        Self { tables, index, surfaces: 7 + model.box_slabs.len() }
+    }
+
+    /// Surfaces of an assignment.
+    pub(crate) fn surfaces(&self) -> usize {
+        self.surfaces
+    }
+
+    /// The table of a surface (from 1 on) in an assignment.
+    #[inline(always)]
+    pub(crate) fn table(&self, assignment: usize, surface: u32) -> &ReflectionTable {
+        &self.tables[self.index[assignment * self.surfaces + surface as usize - 1] as usize]
+    }
+
+    /// The entries of all tables of an assignment, surface by surface.
+    pub(crate) fn entries(&self, assignment: usize) -> impl Iterator<Item = [f32; 4]> + '_ {
+        let index = &self.index[assignment * self.surfaces..(assignment + 1) * self.surfaces];
+        index.iter().flat_map(|at| self.tables[*at as usize].entries().iter().copied())
     }
 }

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 
 use magnetar_scene::{BoxShape, Pose, Slab};
 use magnetar_signal::{Arrival, Arrivals};
-use magnetar_trace::{Surface, Tracer};
+use magnetar_trace::Tracer;
 use nalgebra::{Point3, Vector3};
 use proptest::prelude::*;
 
-use super::geometry::{Class, MAX_PATHS, Paths, World};
-use super::tables::{GainTable, HeadingTable, ReflectionTable};
+use super::geometry::{CandidateTracer, DIRECT, MAX_PATHS, Paths};
+use super::tables::{GainTable, HeadingTable, SlabTables};
 use super::*;
 use crate::Layout;
 use crate::testing::{paper_model, room, support};
@@ -29,47 +29,88 @@ proptest! {
     #[test]
     fn candidate_paths_are_the_tracers(
         tx in (-1.2f64..4.1, -5.9f64..2.9, 0.6f64..2.0), rx in (-1.2f64..4.1, -5.9f64..2.9, 0.6f64..2.0),
-        at in (0.0f64..3.0, -4.0f64..2.0, -PI..PI), heading in -PI..PI, boxed: bool,
+        boards in prop::collection::vec((0.0f64..3.0, -4.0f64..2.0, -PI..PI), 0..3), heading in -PI..PI, level: bool,
     ) {
-        let slab = Slab { eps_r: 5.24, sigma: 0.28, thickness: 0.1 };
-        let shapes: Vec<_> = boxed.then(|| board(at.0, at.1, at.2)).into_iter().collect();
-        let boxes: Vec<_> = shapes.iter().map(|s| (*s, slab)).collect();
-        let tracer = Tracer::new(room(), &[slab; 6], &boxes, 10e9).unwrap();
-        let tx = Point3::new(tx.0, tx.1, tx.2);
+        // Every surface has its own slab; the last box has the default one.
+        let slab = |n: usize| Slab { eps_r: 2.0 + 0.7 * n as f64, sigma: 0.05 * n as f64, thickness: 0.1 };
+        let shapes: Vec<_> = boards.iter().map(|at| board(at.0, at.1, at.2)).collect();
+        let boxes: Vec<_> = shapes.iter().enumerate().map(|(n, s)| (*s, slab(8 + n))).collect();
+        let surfaces = std::array::from_fn(slab);
+        let tracer = Tracer::new(room(), &surfaces, &boxes, 10e9).unwrap();
+        let tx = Point3::new(tx.0, tx.1, if level { rx.2 } else { tx.2 });
         let rx = Pose::new(rx.0, rx.1, rx.2, heading);
         let Ok(exact) = tracer.trace(&tx, &rx.position) else { return Ok(()) };
         let flat = GainTable::new(|_| 1.0);
         let table = HeadingTable::new(&flat, 8);
-        let layout = Layout { room: room(), boxes: shapes };
+        let known = shapes.len().saturating_sub(1);
+        let model = TwinModel {
+            snr_at_one_metre_db: 0.0,
+            assignments: vec![RoomSlabs(surfaces)],
+            box_slab: slab(7 + shapes.len()),
+            box_slabs: boxes[..known].iter().map(|b| b.1).collect(),
+            ..scorer().model().clone()
+        };
+        let world = Layout { room: room(), boxes: shapes }.world();
         let mut paths = Paths::new();
-        World::new(&layout, &rx, 0.0, &flat, &table).trace(&tx, &mut paths);
-        prop_assert_eq!(paths.count, exact.len());
-        let reflection = ReflectionTable::new(&slab, 10e9);
-        for path in &exact {
+        CandidateTracer::new(&world, &rx, &model, &flat, &table).trace(&tx, &mut paths);
+        prop_assert_eq!(paths.count, exact.len().min(MAX_PATHS));
+        let slabs = SlabTables::new(&model);
+        for path in &exact[..if exact.len() <= MAX_PATHS { exact.len() } else { 0 }] {
             let close = (0..paths.count).min_by(|a, b| {
                 let off = |n: usize| (f64::from(paths.length[n]) - path.geometry.length).abs()
                     + (f64::from(paths.across[n]) - rx.device_from_global(&path.geometry.arrival).y).abs();
                 off(*a).total_cmp(&off(*b))
             }).unwrap();
             prop_assert!((f64::from(paths.length[close]) - path.geometry.length).abs() < 1e-4);
-            let class = match path.interactions().surfaces().next() {
-                None => Class::Direct,
-                Some(Surface::Room(magnetar_scene::Face::ZMin)) => Class::Floor,
-                Some(Surface::Room(magnetar_scene::Face::ZMax)) => Class::Ceiling,
-                Some(Surface::Room(_)) => Class::Wall,
-                Some(Surface::Box { .. }) => Class::Box,
-            };
-            prop_assert_eq!(paths.class[close], class);
+            prop_assert_eq!(paths.surface[close] == DIRECT, path.geometry.is_line_of_sight());
             // Power against free space at 1 m: what the raw SNR is relative to.
             let free = 299_792_458.0 / 10e9 / (4.0 * PI);
             let power = path.coefficient.norm_sqr() / (free * free);
-            let got = if class == Class::Direct { 1.0 } else {
+            let got = if path.geometry.is_line_of_sight() { 1.0 } else {
+                let reflection = slabs.table(0, paths.surface[close]);
                 f64::from(reflection.power(paths.cos_incidence[close], paths.te[close], paths.tm[close]))
             } * 10f64.powf(f64::from(paths.snr_db[close]) / 10.0);
-            prop_assert!((got - power).abs() < 2e-3 * path.geometry.length.powi(-2), "{got} {power} {class:?}");
+            prop_assert!((got - power).abs() < 4e-3 * path.geometry.length.powi(-2), "{got} {power} {}", path.interactions());
         }
-        prop_assert!(paths.count <= MAX_PATHS);
     }
+}
+
+#[test]
+fn more_arrivals_than_the_likelihood_takes_are_refused() {
+    let model = TwinModel { keep: MAX_ARRIVALS + 1, ..scorer().model().clone() };
+    let error = TwinScorer::new(model, *scorer().parameters()).unwrap_err();
+    assert!(matches!(error, crate::PosteriorError::TooManyArrivals { keep: 3, most: 2 }), "{error}");
+}
+
+#[test]
+fn a_slab_behind_one_wall_alone_changes_the_posterior() {
+    let s = support();
+    let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
+    let rx = Pose::new(0.5, -2.0, 1.08, 1.0);
+    let arrivals = Arrivals {
+        keep: 2,
+        found: [(0.4, 14.0), (-0.9, 11.0)]
+            .map(|(phase_rad, snr)| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() })
+            .into(),
+    };
+    let metal = Slab { eps_r: 1.0, sigma: 1e7, thickness: 0.1 };
+    let plain = TwinModel { assignments: scorer().model().assignments[..1].to_vec(), ..scorer().model().clone() };
+    let score = |model: TwinModel| {
+        let volume = TwinScorer::new(model, *scorer().parameters()).unwrap().score(&layout, &rx, &arrivals, &s);
+        volume.unwrap()
+    };
+    let before = score(plain.clone());
+    for face in magnetar_scene::Face::ALL {
+        let mut model = plain.clone();
+        model.assignments[0].0[face as usize] = metal;
+        assert_ne!(score(model), before, "{face}");
+    }
+    assert_ne!(score(TwinModel { box_slabs: vec![metal], ..plain.clone() }), before);
+    // The default slab is that of boxes without one of their own.
+    assert_eq!(
+        score(TwinModel { box_slabs: vec![metal], ..plain.clone() }),
+        score(TwinModel { box_slab: metal, ..plain })
+    );
 }
 
 fn check(volume: &crate::Volume, mask: &crate::Mask) {

@@ -1,4 +1,5 @@
-//! Reflection from a single homogeneous slab in vacuum (ITU-R P.2040-4, equations 37, 43 and 44).
+//! Reflection from and transmission through a single homogeneous slab in vacuum (ITU-R P.2040-4, equations 37 and 43 to
+//! 45).
 
 use std::f64::consts::TAU;
 
@@ -11,23 +12,23 @@ const OPAQUE_EXPONENT: f64 = -50.0;
 
 /// A slab made ready for one frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SlabReflector {
+pub struct SlabResponse {
     /// Complex relative permittivity, `eps_r - j sigma / (2 pi f eps_0)`.
     eta: Complex64,
     /// `4 pi d / lambda`, radians: the phase there and back per unit of `s`.
     round_trip: f64,
 }
 
-/// The two reflection coefficients at one angle.
+/// The coefficients of both polarisations at one angle, of reflection or of transmission.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reflection {
+pub struct SlabCoefficients {
     /// Electric field orthogonal to the plane of incidence.
     pub te: Complex64,
     /// Electric field in the plane of incidence.
     pub tm: Complex64,
 }
 
-impl SlabReflector {
+impl SlabResponse {
     /// A slab at a frequency in Hz.
     #[must_use]
     pub fn new(slab: &Slab, frequency_hz: f64) -> Self {
@@ -39,20 +40,39 @@ impl SlabReflector {
 
     /// Reflection coefficients at the cosine of the angle of incidence to the normal, in (0, 1].
     #[must_use]
-    pub fn reflection(&self, cos_incidence: f64) -> Reflection {
-        let c = cos_incidence;
-        let s = root(Complex64::new(self.eta.re - (1.0 - c) * (1.0 + c), self.eta.im));
-        let te = (c - s) / (c + s);
-        let tm = (self.eta * c - s) / (self.eta * c + s);
+    pub fn reflection(&self, cos_incidence: f64) -> SlabCoefficients {
+        let (s, SlabCoefficients { te, tm }) = self.half_space(cos_incidence);
         let exponent = self.round_trip * s.im;
         if exponent < OPAQUE_EXPONENT {
-            return Reflection { te, tm };
+            return SlabCoefficients { te, tm };
         }
         // exp(-2 j q) with q = 2 pi d s / lambda.
         let (sin, cos) = (self.round_trip * s.re).sin_cos();
         let echo = exponent.exp() * Complex64::new(cos, -sin);
         let inner = 1.0 - echo;
-        Reflection { te: te * inner / (1.0 - te * te * echo), tm: tm * inner / (1.0 - tm * tm * echo) }
+        SlabCoefficients { te: te * inner / (1.0 - te * te * echo), tm: tm * inner / (1.0 - tm * tm * echo) }
+    }
+
+    /// Transmission coefficients at the cosine of the angle of incidence to the normal, in (0, 1]: of the field behind
+    /// the slab against the field that would be there without it, but for the way in vacuum.
+    #[must_use]
+    pub fn transmission(&self, cos_incidence: f64) -> SlabCoefficients {
+        let (s, SlabCoefficients { te, tm }) = self.half_space(cos_incidence);
+        // exp(-j q) with q = 2 pi d s / lambda.
+        let (sin, cos) = (self.round_trip * s.re / 2.0).sin_cos();
+        let once = (self.round_trip * s.im / 2.0).exp() * Complex64::new(cos, -sin);
+        let through = |r: Complex64| (1.0 - r * r) * once / (1.0 - r * r * once * once);
+        SlabCoefficients { te: through(te), tm: through(tm) }
+    }
+
+    /// The root `s` of the refracted wave and the reflection coefficients of the first face alone.
+    #[inline]
+    fn half_space(&self, cos_incidence: f64) -> (Complex64, SlabCoefficients) {
+        let c = cos_incidence;
+        let s = root(Complex64::new(self.eta.re - (1.0 - c) * (1.0 + c), self.eta.im));
+        let te = (c - s) / (c + s);
+        let tm = (self.eta * c - s) / (self.eta * c + s);
+        (s, SlabCoefficients { te, tm })
     }
 }
 
@@ -76,8 +96,8 @@ mod tests {
 
     const F: f64 = 10e9;
 
-    fn slab(eps_r: f64, sigma: f64, thickness: f64) -> SlabReflector {
-        SlabReflector::new(&Slab { eps_r, sigma, thickness }, F)
+    fn slab(eps_r: f64, sigma: f64, thickness: f64) -> SlabResponse {
+        SlabResponse::new(&Slab { eps_r, sigma, thickness }, F)
     }
 
     #[test]
@@ -105,6 +125,17 @@ mod tests {
     fn vacuum_does_not_reflect() {
         let r = slab(1.0, 0.0, 0.1).reflection(0.3);
         assert!(r.te.norm() < 1e-12 && r.tm.norm() < 1e-12);
+        // Behind it the wave has gone d cos further along the normal.
+        let t = slab(1.0, 0.0, 0.1).transmission(0.3);
+        let phase = Complex64::from_polar(1.0, -TAU * 0.1 * 0.3 * F / SPEED_OF_LIGHT);
+        assert!((t.te - phase).norm() < 1e-12 && (t.tm - phase).norm() < 1e-12);
+    }
+
+    #[test]
+    fn glass_of_33_mm_loses_about_5_db() {
+        let t = slab(6.31, 0.078_651, 0.033).transmission(1.0);
+        let loss_db = -20.0 * t.te.norm().log10();
+        assert!((4.0..6.0).contains(&loss_db), "{loss_db}");
     }
 
     proptest! {
@@ -112,6 +143,22 @@ mod tests {
         fn reflection_is_passive(eps in 1.0f64..30.0, log_sigma in -8.0f64..8.0, d in 1e-4f64..1.0, c in 1e-6f64..=1.0) {
             let r = slab(eps, 10f64.powf(log_sigma), d).reflection(c);
             prop_assert!(r.te.norm() <= 1.0 + 1e-9 && r.tm.norm() <= 1.0 + 1e-9, "{r:?}");
+        }
+
+        #[test]
+        fn no_slab_gives_more_than_it_gets(eps in 1.0f64..30.0, log_sigma in -8.0f64..8.0, d in 1e-4f64..1.0, c in 1e-6f64..=1.0) {
+            let s = slab(eps, 10f64.powf(log_sigma), d);
+            let (r, t) = (s.reflection(c), s.transmission(c));
+            prop_assert!(r.te.norm_sqr() + t.te.norm_sqr() <= 1.0 + 1e-9, "TE {r:?} {t:?}");
+            prop_assert!(r.tm.norm_sqr() + t.tm.norm_sqr() <= 1.0 + 1e-9, "TM {r:?} {t:?}");
+        }
+
+        #[test]
+        fn a_slab_without_loss_keeps_the_energy(eps in 1.0f64..30.0, d in 1e-4f64..0.3, c in 1e-3f64..=1.0) {
+            let s = slab(eps, 0.0, d);
+            let (r, t) = (s.reflection(c), s.transmission(c));
+            prop_assert!((r.te.norm_sqr() + t.te.norm_sqr() - 1.0).abs() < 1e-9);
+            prop_assert!((r.tm.norm_sqr() + t.tm.norm_sqr() - 1.0).abs() < 1e-9);
         }
 
         #[test]
