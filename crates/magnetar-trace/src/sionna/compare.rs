@@ -4,8 +4,10 @@ use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 
-use super::export::{Case, ReferencePath};
-use crate::{Path, TraceError, Tracer};
+use super::export::{Case, Mode};
+use super::judge::{LeftOutReason, Verdict, judge, not_compared};
+use super::reference::ReferencePath;
+use crate::{Interactions, Path, TraceError, Tracer};
 
 /// How far a traced path is from its reference, or how far it may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +26,9 @@ pub struct PathErrors {
 /// What Sionna RT's float32 arithmetic allows: it nudges the image point by up to 9e-5 m before it finds the vertex, and
 /// its complex square root cancels for low-loss materials, both independent of the size of the coefficient.
 pub const TOLERANCE: PathErrors = PathErrors { coefficient: 1e-4, delay: 1e-6, angle: 1e-4, vertex: 2e-4 };
+
+/// The same for paths of several interactions, whose errors add up; 99 % of the coefficients are inside [`TOLERANCE`].
+pub const TOLERANCE_SEVERAL: PathErrors = PathErrors { coefficient: 2e-3, delay: 1e-6, angle: 1e-3, vertex: 2e-3 };
 
 impl PathErrors {
     /// Whether every error is inside `tolerance` (an error that is not a number is not).
@@ -60,53 +65,78 @@ pub struct PathComparison {
 }
 
 /// What came of one case.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CaseComparison {
     /// Number of paths in the export.
     pub reference_paths: usize,
     /// The paths that both sides have, in the export's order.
     pub matched: Vec<PathComparison>,
-    /// Objects of paths that the export has and the tracer has not.
+    /// Names of paths that the export has and the tracer has not.
     pub missing: Vec<String>,
-    /// Objects of paths that the tracer has and the export has not.
+    /// Names of paths that the tracer has and the export has not.
     pub extra: Vec<String>,
+    /// Names of paths that one side has, too close to an edge to be decided.
+    pub ambiguous: Vec<String>,
+    /// Names of paths that are not compared, and why.
+    pub left_out: Vec<(String, LeftOutReason)>,
     /// Why the case could not be traced at all; all its paths are missing then.
     pub untraced: Option<TraceError>,
 }
 
-/// Traces a case at the export's frequency and compares the paths, matched by the object they meet.
+/// Traces a case at the export's frequency and compares the paths, matched by the objects they meet.
 #[must_use]
 pub fn compare_case(case: &Case, frequency_hz: f64) -> CaseComparison {
-    let traced = Tracer::new(case.room, &case.surfaces, &case.boxes, frequency_hz)
-        .and_then(|tracer| Ok((tracer.trace(&case.tx, &case.rx)?, tracer.wavelength())));
-    let (paths, wavelength, untraced) = match traced {
-        Ok((paths, wavelength)) => (paths, wavelength, None),
-        Err(error) => (Vec::new(), 0.0, Some(error)),
+    let mut comparison = CaseComparison { reference_paths: case.paths.len(), ..CaseComparison::default() };
+    let tracer = Tracer::new(case.room, &case.surfaces, &case.boxes, frequency_hz)
+        .and_then(|tracer| tracer.with_options(case.options()));
+    let traced = tracer.and_then(|tracer| Ok((tracer.trace(&case.tx, &case.rx)?, tracer)));
+    let (mut paths, tracer) = match traced {
+        Ok(traced) => traced,
+        Err(error) => {
+            comparison.missing = case.paths.iter().map(|path| case.path_name(&path.interactions)).collect();
+            comparison.untraced = Some(error);
+            return comparison;
+        }
     };
-    let mut comparison = CaseComparison {
-        reference_paths: case.paths.len(),
-        matched: Vec::with_capacity(case.paths.len()),
-        missing: Vec::new(),
-        extra: Vec::new(),
-        untraced,
-    };
+    // A crossing counts as an interaction for the export's depth, and not for our order.
+    paths.retain(|path| path.interactions().len() <= case.max_depth);
     for reference in &case.paths {
-        let object = case.path_name(&reference.interactions);
-        match paths.iter().find(|path| path.interactions().same_surfaces(&reference.interactions)) {
+        let met = &reference.interactions;
+        match paths.iter().find(|path| case.same_objects(path.interactions(), met)) {
+            _ if not_compared(case, met).is_some() => comparison.put_aside(case, &tracer, met, true),
             Some(path) => {
-                let errors = PathErrors::between(path, reference, wavelength);
-                comparison.matched.push(PathComparison { object, errors });
+                let errors = PathErrors::between(path, reference, tracer.wavelength());
+                comparison.matched.push(PathComparison { object: case.path_name(met), errors });
             }
-            None => comparison.missing.push(object),
+            None => comparison.put_aside(case, &tracer, met, true),
         }
     }
     for path in &paths {
         let met = path.interactions();
-        if !case.paths.iter().any(|reference| reference.interactions.same_surfaces(met)) {
-            comparison.extra.push(case.path_name(met));
+        if !case.paths.iter().any(|reference| case.same_objects(&reference.interactions, met)) {
+            comparison.put_aside(case, &tracer, met, false);
         }
     }
     comparison
+}
+
+impl CaseComparison {
+    /// Notes a path that only one side has, or that is not compared.
+    fn put_aside(&mut self, case: &Case, tracer: &Tracer, met: &Interactions, in_export: bool) {
+        let name = case.path_name(met);
+        let verdict = match not_compared(case, met) {
+            Some(reason) => Verdict::LeftOut(reason),
+            // First order among opaque boxes is decided exactly.
+            None if case.mode == Mode::Opaque && case.max_depth == 1 => Verdict::Different,
+            None => judge(case, tracer.world(), met),
+        };
+        match verdict {
+            Verdict::LeftOut(reason) => self.left_out.push((name, reason)),
+            Verdict::Ambiguous => self.ambiguous.push(name),
+            Verdict::Different if in_export => self.missing.push(name),
+            Verdict::Different => self.extra.push(name),
+        }
+    }
 }
 
 /// Angle between two directions, radians; precise for small angles, where an arc cosine is not.

@@ -33,7 +33,7 @@ pub enum ExportError {
         limit: u64,
     },
     /// There is nothing in it.
-    #[error("{}: is empty; expected a JSON object of schema sionna-box-v1, plain or gzip", file.display())]
+    #[error("{}: is empty; expected a JSON object of schema sionna-box-v1 or sionna-box-v2, plain or gzip", file.display())]
     Empty {
         /// The file.
         file: PathBuf,

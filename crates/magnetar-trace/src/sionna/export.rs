@@ -1,53 +1,25 @@
 //! A checked export: every value finite, in range and ready to be traced.
 
 use std::collections::HashSet;
-use std::f64::consts::{PI, TAU};
 
 use magnetar_scene::{BoxShape, Face, Room, SPEED_OF_LIGHT, Slab, wrap};
-use nalgebra::{Point3, Vector3};
-use num_complex::Complex64;
+use nalgebra::Point3;
 
-use super::error::{Problem, excerpt};
-use super::schema::{RawCase, RawExport, RawKind, RawMaterial, RawMaterials, RawPath};
-use crate::{Interaction, Interactions, Surface};
+use super::error::Problem;
+use super::reference::{Names, ReferencePath, check_path};
+use super::schema::{RawCase, RawExport, RawMaterial, RawMaterials, RawMode, Version};
+use crate::{Interaction, InteractionKind, Interactions, MAX_ORDER, Surface, TraceOptions};
 
 /// Lengths beyond this are a mistake, and would cost the tracer its precision. Metres.
-const LONGEST_M: f64 = 1e6;
-/// float32 rounds pi up, and some tools wrap azimuths to [0, 2 pi).
-const ANGLE_SLACK: f64 = 1e-6;
+pub(super) const LONGEST_M: f64 = 1e6;
 
-/// A direction as Sionna RT gives it, global frame, radians.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Direction {
-    /// Zenith angle, 0 is up.
-    pub theta: f64,
-    /// Azimuth, counter-clockwise from +x.
-    pub phi: f64,
-}
-
-impl Direction {
-    /// The unit vector.
-    #[must_use]
-    pub fn unit(&self) -> Vector3<f64> {
-        let (sin_theta, cos_theta) = self.theta.sin_cos();
-        let (sin_phi, cos_phi) = self.phi.sin_cos();
-        Vector3::new(sin_theta * cos_phi, sin_theta * sin_phi, cos_theta)
-    }
-}
-
-/// A path as the export gives it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReferencePath {
-    /// What it meets, from TX to RX; box numbers as in [`Case::boxes`].
-    pub interactions: Interactions,
-    /// Propagation delay, seconds.
-    pub delay: f64,
-    /// Passband coefficient between vertically polarised isotropic antennas.
-    pub coefficient: Complex64,
-    /// Direction leaving the TX.
-    pub departure: Direction,
-    /// Direction from the RX back towards the last vertex (or the TX).
-    pub arrival: Direction,
+/// What boxes are to the waves of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Opaque boxes.
+    Opaque,
+    /// Sheets at the boxes' mid-planes that let waves through.
+    Through,
 }
 
 /// One link in one room, with the paths found there.
@@ -63,6 +35,10 @@ pub struct Case {
     pub boxes: Vec<(BoxShape, Slab)>,
     /// Whether the first box is the board.
     pub has_board: bool,
+    /// What boxes are to the waves.
+    pub mode: Mode,
+    /// The most interactions of a path.
+    pub max_depth: usize,
     /// TX position, metres.
     pub tx: Point3<f64>,
     /// RX position, metres.
@@ -83,26 +59,48 @@ pub struct Export {
 }
 
 impl Case {
-    /// The name of a path in this export: `LOS`, or the surfaces it meets joined by a space.
+    /// How the tracer looks for the paths of this case.
+    #[must_use]
+    pub fn options(&self) -> TraceOptions {
+        TraceOptions { max_order: self.max_depth, transmission: self.mode == Mode::Through }
+    }
+
+    /// The name of a path in this export: `LOS`, or the objects it meets joined by a space.
     #[must_use]
     pub fn path_name(&self, interactions: &Interactions) -> String {
-        match interactions.is_empty() {
-            true => "LOS".to_owned(),
-            false => interactions.surfaces().map(|surface| self.label(surface)).collect::<Vec<_>>().join(" "),
+        if interactions.is_empty() {
+            return "LOS".to_owned();
+        }
+        interactions.iter().map(|met| self.label(met)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The name of an object in this export: `board:-y` for the board, otherwise as [`Surface`] displays it, with the
+    /// boxes numbered as in the export's `boxes`; where boxes are sheets, without a face and with what the wave does.
+    fn label(&self, met: &Interaction) -> String {
+        let (name, face) = match met.surface {
+            Surface::Room(_) => return met.surface.to_string(),
+            Surface::Box { index: 0, face } if self.has_board => ("board".to_owned(), face),
+            Surface::Box { index, face } => (format!("box{}", index - u32::from(self.has_board)), face),
+        };
+        match (self.mode, met.kind) {
+            (Mode::Opaque, _) => format!("{name}:{face}"),
+            (Mode::Through, InteractionKind::Transmission) => format!("through:{name}"),
+            (Mode::Through, InteractionKind::Reflection) => name,
         }
     }
 
-    /// The name of a surface in this export: `board:-y` for the board, otherwise as [`Surface`] displays it, with the
-    /// boxes numbered as in the export's `boxes`.
-    fn label(&self, surface: Surface) -> String {
-        match surface {
-            Surface::Box { index: 0, face } if self.has_board => format!("board:{face}"),
-            Surface::Box { index, face } => format!("box{}:{face}", index - u32::from(self.has_board)),
-            other => other.to_string(),
-        }
+    /// Whether two lists name the same objects in the same order.
+    #[must_use]
+    pub fn same_objects(&self, a: &Interactions, b: &Interactions) -> bool {
+        let same = |a: &Interaction, b: &Interaction| match (a.surface, b.surface, self.mode) {
+            (Surface::Box { index: a, .. }, Surface::Box { index: b, .. }, Mode::Through) => a == b,
+            (a, b, _) => a == b,
+        };
+        a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.kind == b.kind && same(a, b))
     }
 
-    pub(super) fn check(raw: RawCase) -> Result<Self, Problem> {
+    pub(super) fn check(raw: RawCase, version: Version) -> Result<Self, Problem> {
+        let (mode, max_depth) = check_depth(&raw, version)?;
         let room = in_range("room", &raw.room).and_then(|()| {
             Room::from_bounds(raw.room).ok_or_else(|| {
                 let expected =
@@ -124,33 +122,44 @@ impl Case {
             let slab = check_slab(&item.material).map_err(|p| p.under("material").under(&outer))?;
             boxes.push((shape, slab));
         }
-        let names = Names { has_board: raw.board.is_some(), boxes: raw.boxes.len() };
-        let mut paths = Vec::with_capacity(raw.paths.len());
-        let mut seen = HashSet::new();
+        let names =
+            Names { lists: version == Version::V2, mode, has_board: raw.board.is_some(), boxes: raw.boxes.len() };
+        let mut paths: Vec<ReferencePath> = Vec::with_capacity(raw.paths.len());
         for (i, path) in raw.paths.iter().enumerate() {
-            let outer = format!("paths[{i}]");
-            let path = check_path(path, &names).map_err(|p| p.under(&outer))?;
-            if !seen.insert(path.interactions.surfaces().next()) {
-                let message = format!(
-                    "{} appears twice; each object gives at most one first-order path",
-                    excerpt(&raw.paths[i].object)
-                );
-                return Err(Problem::new(format!("{outer}.object"), message));
-            }
-            paths.push(path);
+            paths.push(check_path(path, &names).map_err(|p| p.under(&format!("paths[{i}]")))?);
         }
         in_range("tx", &raw.tx)?;
         in_range("rx", &raw.rx)?;
-        Ok(Self {
+        let case = Self {
             id: raw.id,
             room,
             surfaces,
             boxes,
             has_board: raw.board.is_some(),
+            mode,
+            max_depth,
             tx: raw.tx.into(),
             rx: raw.rx.into(),
             paths,
-        })
+        };
+        case.check_distinct(version)?;
+        Ok(case)
+    }
+
+    /// A sequence of planes has at most one path.
+    fn check_distinct(&self, version: Version) -> Result<(), Problem> {
+        let mut names = HashSet::new();
+        let key = if version == Version::V1 { "object" } else { "interactions" };
+        match self.paths.iter().position(|path| !names.insert(self.path_name(&path.interactions))) {
+            None => Ok(()),
+            Some(i) => {
+                let name = self.path_name(&self.paths[i].interactions);
+                Err(Problem::new(
+                    format!("paths[{i}].{key}"),
+                    format!("{name} appears twice; expected one path of each"),
+                ))
+            }
+        }
     }
 }
 
@@ -176,7 +185,23 @@ pub(super) fn check_top(raw: &RawExport) -> Result<(), Problem> {
     Ok(())
 }
 
-fn in_range(key: &str, metres: &[f64]) -> Result<(), Problem> {
+/// Mode and depth; schema 1 has none and means first order among opaque boxes.
+fn check_depth(raw: &RawCase, version: Version) -> Result<(Mode, usize), Problem> {
+    match (version, raw.mode, raw.max_depth) {
+        (Version::V1, None, None) => Ok((Mode::Opaque, 1)),
+        (Version::V1, _, _) => Err(Problem::new("mode", "and `max_depth` belong to sionna-box-v2; change `schema`")),
+        (Version::V2, Some(mode), Some(depth)) if (1..=MAX_ORDER).contains(&depth) => {
+            Ok((if mode == RawMode::Opaque { Mode::Opaque } else { Mode::Through }, depth))
+        }
+        (Version::V2, None, _) => Err(Problem::new("mode", "is missing; expected opaque or through")),
+        (Version::V2, _, depth) => {
+            let found = depth.map_or_else(|| "is missing".to_owned(), |depth| format!("{depth} is out of range"));
+            Err(Problem::new("max_depth", format!("{found}; expected 1 to {MAX_ORDER}")))
+        }
+    }
+}
+
+pub(super) fn in_range(key: &str, metres: &[f64]) -> Result<(), Problem> {
     match metres.iter().find(|value| !(-LONGEST_M..=LONGEST_M).contains(*value)) {
         None => Ok(()),
         Some(value) => Err(Problem::new(key, format!("{value} is out of range; expected metres within +-{LONGEST_M}"))),
@@ -230,89 +255,4 @@ fn check_slab(raw: &RawMaterial) -> Result<Slab, Problem> {
         sigma: value("sigma", raw.sigma, 0.0, 1e9, " S/m")?,
         thickness: value("thickness", raw.thickness, 1e-9, 1e3, " m")?,
     })
-}
-
-fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, Problem> {
-    let surface = names.surface(&raw.object).map_err(|message| Problem::new("object", message))?;
-    if surface.is_none() != (raw.kind == RawKind::Los) {
-        let message = format!("{} does not go with this type; `LOS` goes with `LOS` alone", excerpt(&raw.object));
-        return Err(Problem::new("object", message));
-    }
-    let interactions = match (surface, raw.vertices.as_slice()) {
-        (None, []) => Interactions::NONE,
-        (None, _) => return Err(Problem::new("vertices", "a LOS path has none; expected []")),
-        (Some(surface), [vertex]) => {
-            in_range("vertices[0]", vertex)?;
-            Interactions::single(Interaction::reflection(surface, (*vertex).into()))
-        }
-        (Some(_), list) => {
-            let message =
-                format!("a first-order specular path has one vertex, not {}; export with max_depth = 1", list.len());
-            return Err(Problem::new("vertices", message));
-        }
-    };
-    if !(raw.tau > 0.0 && raw.tau * SPEED_OF_LIGHT <= 4.0 * LONGEST_M) {
-        return Err(Problem::new("tau", format!("{} is not a delay; expected seconds, above 0", raw.tau)));
-    }
-    if let Some(part) = raw.a.iter().find(|part| !(-1e6..=1e6).contains(*part)) {
-        return Err(Problem::new("a", format!("{part} is out of range; expected [re, im], linear scale")));
-    }
-    Ok(ReferencePath {
-        interactions,
-        delay: raw.tau,
-        coefficient: Complex64::new(raw.a[0], raw.a[1]),
-        departure: direction("theta_t", raw.theta_t, "phi_t", raw.phi_t)?,
-        arrival: direction("theta_r", raw.theta_r, "phi_r", raw.phi_r)?,
-    })
-}
-
-fn direction(theta_key: &str, theta: f64, phi_key: &str, phi: f64) -> Result<Direction, Problem> {
-    if !(-ANGLE_SLACK..=PI + ANGLE_SLACK).contains(&theta) {
-        let message = format!("{theta} is not a zenith angle; expected radians in [0, pi]");
-        return Err(Problem::new(theta_key, message));
-    }
-    if !(-PI - ANGLE_SLACK..=TAU + ANGLE_SLACK).contains(&phi) {
-        let message = format!("{phi} is not an azimuth; expected radians in [-pi, pi]");
-        return Err(Problem::new(phi_key, message));
-    }
-    Ok(Direction { theta, phi })
-}
-
-/// The object labels a case may use.
-struct Names {
-    has_board: bool,
-    boxes: usize,
-}
-
-impl Names {
-    /// The surface of a label; none for `LOS`.
-    fn surface(&self, label: &str) -> Result<Option<Surface>, String> {
-        let unknown = || {
-            let label = excerpt(label);
-            format!(
-                "unknown label `{label}`; expected LOS, wall:-x, wall:+x, wall:-y, wall:+y, floor, ceiling, board:-x ... board:+z or box0:-x ..."
-            )
-        };
-        match label {
-            "LOS" => return Ok(None),
-            "floor" => return Ok(Some(Surface::Room(Face::ZMin))),
-            "ceiling" => return Ok(Some(Surface::Room(Face::ZMax))),
-            _ => {}
-        }
-        let (object, face) = label.split_once(':').ok_or_else(unknown)?;
-        let face = Face::ALL.into_iter().find(|f| f.label() == face).ok_or_else(unknown)?;
-        match object {
-            "wall" if face.axis() < 2 => Ok(Some(Surface::Room(face))),
-            "board" if self.has_board => Ok(Some(Surface::Box { index: 0, face })),
-            "board" => Err("names the board, but `board` of this case is null".to_owned()),
-            _ => {
-                let digits = object.strip_prefix("box").ok_or_else(unknown)?;
-                let index: u32 = digits.parse().map_err(|_| unknown())?;
-                if index as usize >= self.boxes {
-                    return Err(format!("names box {index}, but `boxes` of this case has {} items", self.boxes));
-                }
-                Ok(Some(Surface::Box { index: index + u32::from(self.has_board), face }))
-            }
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! Validation against Sionna RT: reads exports of schema `sionna-box-v1` and compares them with the tracer.
+//! Validation against Sionna RT: reads exports of schemas `sionna-box-v1` and `sionna-box-v2` and
+//! compares them with the tracer.
 //!
 //! An export holds cases (a room, its materials, boxes, a TX and an RX) and the paths Sionna RT found in each. Every
 //! case is traced with the material values as the export gives them, and paths are matched by the object they meet.
@@ -6,15 +7,19 @@
 mod compare;
 mod error;
 mod export;
+mod judge;
 mod read;
+mod reference;
 mod schema;
 mod validation;
 
 #[cfg(test)]
 mod tests;
 
-pub use compare::{CaseComparison, PathComparison, PathErrors, TOLERANCE, compare_case};
+pub use compare::{CaseComparison, PathComparison, PathErrors, TOLERANCE, TOLERANCE_SEVERAL, compare_case};
 pub use error::{ExportError, Problem};
-pub use export::{Case, Direction, Export, ReferencePath};
-pub use read::{MAX_BYTES, SCHEMA, parse_export, read_export};
-pub use validation::{ErrorSummary, PathName, Untraced, Validation, validate};
+pub use export::{Case, Export, Mode};
+pub use judge::{EDGE_M, LeftOutReason};
+pub use read::{MAX_BYTES, SCHEMA, SCHEMA_V2, parse_export, read_export};
+pub use reference::{Direction, ReferencePath};
+pub use validation::{ErrorSummary, MOST_EXTRA, PathName, Untraced, Validation, validate};

@@ -1,34 +1,36 @@
 //! Reads export files, plain or gzip.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
-use magnetar_files::{BoundedReadError, read_bytes};
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
 use serde_path_to_error::Segment;
 
 use super::error::{ExportError, Problem, excerpt};
 use super::export::{Case, Export, check_top};
-use super::schema::{RawExport, RawIds, RawSchema, TOP_LEVEL_KEYS};
+use super::schema::{RawExport, RawIds, RawSchema, TOP_LEVEL_KEYS, Version};
 
-/// The schema that is understood.
+/// The schema of first-order paths.
 pub const SCHEMA: &str = "sionna-box-v1";
 
-/// The most JSON text that is read of one file, bytes: a small gzip file can unpack to anything, and what is read takes
-/// a few times as much memory. The public cases have 0.1 MB.
-pub const MAX_BYTES: u64 = 64 << 20;
+/// The schema of paths of several interactions.
+pub const SCHEMA_V2: &str = "sionna-box-v2";
+
+/// The most JSON text that is read of one file, bytes: a small gzip file can unpack to anything.
+pub const MAX_BYTES: u64 = 1 << 30;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads and checks an export file, plain or gzip (told apart by the first bytes, not by the name).
 pub fn read_export(file: &Path) -> Result<Export, ExportError> {
-    let bytes = read_bytes(file, MAX_BYTES).map_err(|error| match error {
-        BoundedReadError::Io(source) => ExportError::Read { file: file.to_owned(), source },
-        _ => ExportError::TooLarge { file: file.to_owned(), limit: MAX_BYTES },
-    })?;
+    let read_error = |source| ExportError::Read { file: file.to_owned(), source };
+    let mut input = File::open(file).map_err(read_error)?;
+    let mut bytes = Vec::new();
+    input.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
     parse_export(file, &bytes)
 }
 
@@ -61,7 +63,7 @@ fn parse_json(file: &Path, json: &[u8]) -> Result<Export, ExportError> {
         return Err(ExportError::Empty { file: file.to_owned() });
     }
     let top = |problem| ExportError::Top { file: file.to_owned(), problem };
-    check_schema(json).map_err(top)?;
+    let version = check_schema(json).map_err(top)?;
 
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let raw: RawExport = serde_path_to_error::deserialize(&mut deserializer)
@@ -89,21 +91,20 @@ fn parse_json(file: &Path, json: &[u8]) -> Result<Export, ExportError> {
         if !ids.insert(id.clone()) {
             return Err(refuse(Problem::new("id", "is the id of an earlier case too; expected a name of its own")));
         }
-        cases.push(Case::check(case).map_err(refuse)?);
+        cases.push(Case::check(case, version).map_err(refuse)?);
     }
     Ok(Export { frequency_hz, cases, warnings: unknown_keys(json) })
 }
 
 /// Another schema is told as such, whatever else it holds. Broken JSON is left to the full parser, which knows more.
-fn check_schema(json: &[u8]) -> Result<(), Problem> {
-    let Ok(raw) = serde_json::from_slice::<RawSchema>(json) else { return Ok(()) };
+fn check_schema(json: &[u8]) -> Result<Version, Problem> {
+    let Ok(raw) = serde_json::from_slice::<RawSchema>(json) else { return Ok(Version::V1) };
+    let expected = format!("expected \"{SCHEMA}\" or \"{SCHEMA_V2}\"");
     match raw.schema {
-        Some(serde_json::Value::String(name)) if name == SCHEMA => Ok(()),
-        Some(other) => {
-            let found = excerpt(&other.to_string());
-            Err(Problem::new("schema", format!("is {found}; expected \"{SCHEMA}\"")))
-        }
-        None => Err(Problem::new("schema", format!("is missing; expected \"{SCHEMA}\""))),
+        Some(serde_json::Value::String(name)) if name == SCHEMA => Ok(Version::V1),
+        Some(serde_json::Value::String(name)) if name == SCHEMA_V2 => Ok(Version::V2),
+        Some(other) => Err(Problem::new("schema", format!("is {}; {expected}", excerpt(&other.to_string())))),
+        None => Err(Problem::new("schema", format!("is missing; {expected}"))),
     }
 }
 
@@ -124,7 +125,9 @@ fn json_error(file: &Path, json: &[u8], error: &serde_path_to_error::Error<serde
         place = format!("case {}, {place}", excerpt(&id));
     }
     let hint = match error.inner().classify() {
-        Category::Syntax if place.is_empty() => "; expected a JSON object of schema sionna-box-v1, plain or gzip",
+        Category::Syntax if place.is_empty() => {
+            "; expected a JSON object of schema sionna-box-v1 or sionna-box-v2, plain or gzip"
+        }
         Category::Syntax => "; expected JSON, which has no NaN and no Infinity",
         Category::Eof => "; the file is cut off, copy or export it again",
         Category::Data | Category::Io => "; the schema is described in docs/sionna.md",

@@ -1,4 +1,4 @@
-//! The JSON of schema `sionna-box-v1` as it is written, before its values are checked.
+//! The JSON of schemas `sionna-box-v1` and `sionna-box-v2` as it is written, before its values are checked.
 //!
 //! Cases, materials, boxes and paths refuse unknown keys: a misspelt key must not silently become a default.
 
@@ -12,7 +12,7 @@ use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 const MAX_CASES: usize = 1_000_000;
 const MAX_BOXES: usize = 100_000;
 const MAX_PATHS: usize = 100_000;
-/// First-order paths have at most one; a few more are read so that the error can say so.
+/// Paths have at most eight; a few more are read so that the error can say so.
 const MAX_VERTICES: usize = 64;
 
 /// The keys of the top level that mean something; any other is reported and skipped.
@@ -50,6 +50,9 @@ pub(super) struct RawCase {
     _thickness_mode: IgnoredAny,
     #[serde(default, rename = "scene")]
     _scene: IgnoredAny,
+    /// Of schema 2.
+    pub mode: Option<RawMode>,
+    pub max_depth: Option<usize>,
     pub room: [f64; 6],
     pub materials: RawMaterials,
     #[serde(default)]
@@ -111,11 +114,15 @@ pub(super) struct RawBox {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawPath {
+    /// Of schema 1.
     #[serde(rename = "type")]
-    pub kind: RawKind,
-    pub object: String,
-    #[serde(deserialize_with = "bounded::<_, _, MAX_VERTICES>")]
-    pub vertices: Vec<[f64; 3]>,
+    pub kind: Option<RawKind>,
+    pub object: Option<String>,
+    #[serde(default, deserialize_with = "some_bounded::<_, _, MAX_VERTICES>")]
+    pub vertices: Option<Vec<[f64; 3]>>,
+    /// Of schema 2.
+    #[serde(default, deserialize_with = "some_bounded::<_, _, MAX_VERTICES>")]
+    pub interactions: Option<Vec<RawInteraction>>,
     pub tau: f64,
     pub a: [f64; 2],
     pub theta_t: f64,
@@ -130,6 +137,36 @@ pub(super) enum RawKind {
     Los,
     #[serde(rename = "specular")]
     Specular,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RawMode {
+    Opaque,
+    Through,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawInteraction {
+    #[serde(rename = "type")]
+    pub kind: RawInteractionKind,
+    pub object: String,
+    pub vertex: [f64; 3],
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RawInteractionKind {
+    Reflection,
+    Transmission,
+}
+
+/// Which schema a file says it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    V1,
+    V2,
 }
 
 /// The ids alone, to name a case whose other values cannot be read.
@@ -150,6 +187,14 @@ pub(super) struct RawId {
 pub(super) struct RawSchema {
     #[serde(default)]
     pub schema: Option<serde_json::Value>,
+}
+
+fn some_bounded<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    bounded::<_, _, MAX>(deserializer).map(Some)
 }
 
 /// A list of at most `MAX` items.

@@ -1,0 +1,194 @@
+//! A reference path: one path as an export gives it, checked.
+
+use std::f64::consts::{PI, TAU};
+
+use magnetar_scene::{Face, SPEED_OF_LIGHT};
+use nalgebra::Vector3;
+use num_complex::Complex64;
+
+use super::error::{Problem, excerpt};
+use super::export::{LONGEST_M, Mode, in_range};
+use super::schema::{RawInteraction, RawInteractionKind, RawKind, RawPath};
+use crate::{Interaction, InteractionKind, Interactions, MAX_INTERACTIONS, Surface};
+
+/// float32 rounds pi up, and some tools wrap azimuths to [0, 2 pi).
+const ANGLE_SLACK: f64 = 1e-6;
+
+/// A direction as Sionna RT gives it, global frame, radians.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Direction {
+    /// Zenith angle, 0 is up.
+    pub theta: f64,
+    /// Azimuth, counter-clockwise from +x.
+    pub phi: f64,
+}
+
+impl Direction {
+    /// The unit vector.
+    #[must_use]
+    pub fn unit(&self) -> Vector3<f64> {
+        let (sin_theta, cos_theta) = self.theta.sin_cos();
+        let (sin_phi, cos_phi) = self.phi.sin_cos();
+        Vector3::new(sin_theta * cos_phi, sin_theta * sin_phi, cos_theta)
+    }
+}
+
+/// A path as the export gives it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReferencePath {
+    /// What it meets, from TX to RX; box numbers as in [`super::Case::boxes`]. Where waves go through boxes, a box is one
+    /// sheet: the face named here then means nothing.
+    pub interactions: Interactions,
+    /// Propagation delay, seconds.
+    pub delay: f64,
+    /// Passband coefficient between vertically polarised isotropic antennas.
+    pub coefficient: Complex64,
+    /// Direction leaving the TX.
+    pub departure: Direction,
+    /// Direction from the RX back towards the last vertex (or the TX).
+    pub arrival: Direction,
+}
+
+/// Checks a path of either schema.
+pub(super) fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, Problem> {
+    let interactions = match (&raw.interactions, &raw.kind, &raw.object, &raw.vertices) {
+        (Some(list), None, None, None) if names.lists => listed(list, names)?,
+        (None, Some(kind), Some(object), Some(vertices)) if !names.lists => {
+            first_order(*kind, object, vertices, names)?
+        }
+        _ if names.lists => {
+            return Err(Problem::new(
+                "interactions",
+                "is missing; a path of sionna-box-v2 has it and no type, object, vertices",
+            ));
+        }
+        _ => {
+            let message = "or `object` or `vertices` is missing; a path of sionna-box-v1 has them and no interactions";
+            return Err(Problem::new("type", message));
+        }
+    };
+    if !(raw.tau > 0.0 && raw.tau * SPEED_OF_LIGHT <= 4.0 * LONGEST_M) {
+        return Err(Problem::new("tau", format!("{} is not a delay; expected seconds, above 0", raw.tau)));
+    }
+    if let Some(part) = raw.a.iter().find(|part| !(-1e6..=1e6).contains(*part)) {
+        return Err(Problem::new("a", format!("{part} is out of range; expected [re, im], linear scale")));
+    }
+    Ok(ReferencePath {
+        interactions,
+        delay: raw.tau,
+        coefficient: Complex64::new(raw.a[0], raw.a[1]),
+        departure: direction("theta_t", raw.theta_t, "phi_t", raw.phi_t)?,
+        arrival: direction("theta_r", raw.theta_r, "phi_r", raw.phi_r)?,
+    })
+}
+
+/// The interactions of a path of schema 2.
+fn listed(list: &[RawInteraction], names: &Names) -> Result<Interactions, Problem> {
+    let mut met = Vec::with_capacity(list.len());
+    for (i, raw) in list.iter().enumerate() {
+        let outer = format!("interactions[{i}]");
+        let refuse = |key: &str, message: String| Problem::new(format!("{outer}.{key}"), message);
+        let surface = names.surface(&raw.object).map_err(|message| refuse("object", message))?;
+        let surface =
+            surface.ok_or_else(|| refuse("object", "LOS is no object; a LOS path has no interactions".into()))?;
+        let kind = match raw.kind {
+            RawInteractionKind::Reflection => InteractionKind::Reflection,
+            RawInteractionKind::Transmission if names.mode == Mode::Opaque => {
+                return Err(refuse("type", "`transmission` goes with mode `through` alone".into()));
+            }
+            RawInteractionKind::Transmission => InteractionKind::Transmission,
+        };
+        if kind == InteractionKind::Transmission && matches!(surface, Surface::Room(_)) {
+            return Err(refuse("object", "the room's surfaces are opaque; waves go through boxes alone".into()));
+        }
+        in_range(&format!("{outer}.vertex"), &raw.vertex)?;
+        met.push(Interaction { surface, kind, vertex: raw.vertex.into() });
+    }
+    Interactions::new(&met).ok_or_else(|| {
+        let message = format!("the list has {} items; at most {MAX_INTERACTIONS} are read", list.len());
+        Problem::new("interactions", message)
+    })
+}
+
+/// The interactions of a path of schema 1.
+fn first_order(kind: RawKind, object: &str, vertices: &[[f64; 3]], names: &Names) -> Result<Interactions, Problem> {
+    let surface = names.surface(object).map_err(|message| Problem::new("object", message))?;
+    if surface.is_none() != (kind == RawKind::Los) {
+        let message = format!("{} does not go with this type; `LOS` goes with `LOS` alone", excerpt(object));
+        return Err(Problem::new("object", message));
+    }
+    match (surface, vertices) {
+        (None, []) => Ok(Interactions::NONE),
+        (None, _) => Err(Problem::new("vertices", "a LOS path has none; expected []")),
+        (Some(surface), [vertex]) => {
+            in_range("vertices[0]", vertex)?;
+            Ok(Interactions::single(Interaction::reflection(surface, (*vertex).into())))
+        }
+        (Some(_), list) => {
+            let message = format!(
+                "a first-order specular path has one vertex, not {}; export with max_depth = 1, or as sionna-box-v2",
+                list.len()
+            );
+            Err(Problem::new("vertices", message))
+        }
+    }
+}
+
+fn direction(theta_key: &str, theta: f64, phi_key: &str, phi: f64) -> Result<Direction, Problem> {
+    if !(-ANGLE_SLACK..=PI + ANGLE_SLACK).contains(&theta) {
+        let message = format!("{theta} is not a zenith angle; expected radians in [0, pi]");
+        return Err(Problem::new(theta_key, message));
+    }
+    if !(-PI - ANGLE_SLACK..=TAU + ANGLE_SLACK).contains(&phi) {
+        let message = format!("{phi} is not an azimuth; expected radians in [-pi, pi]");
+        return Err(Problem::new(phi_key, message));
+    }
+    Ok(Direction { theta, phi })
+}
+
+/// The object labels a case may use.
+pub(super) struct Names {
+    /// Whether paths list their interactions: schema 2.
+    pub(super) lists: bool,
+    pub(super) mode: Mode,
+    pub(super) has_board: bool,
+    pub(super) boxes: usize,
+}
+
+impl Names {
+    /// The surface of a label; none for `LOS`.
+    fn surface(&self, label: &str) -> Result<Option<Surface>, String> {
+        let unknown = || {
+            let label = excerpt(label);
+            format!(
+                "unknown label `{label}`; expected LOS, wall:-x, wall:+x, wall:-y, wall:+y, floor, ceiling, board:-x ... board:+z or box0:-x ..."
+            )
+        };
+        match label {
+            "LOS" => return Ok(None),
+            "floor" => return Ok(Some(Surface::Room(Face::ZMin))),
+            "ceiling" => return Ok(Some(Surface::Room(Face::ZMax))),
+            _ => {}
+        }
+        let (object, face) = match (label.split_once(':'), self.mode) {
+            (Some(parts), _) => parts,
+            // A box that lets waves through is one sheet, which has no faces.
+            (None, Mode::Through) => (label, Face::XMin.label()),
+            (None, Mode::Opaque) => return Err(unknown()),
+        };
+        let face = Face::ALL.into_iter().find(|f| f.label() == face).ok_or_else(unknown)?;
+        match object {
+            "wall" if face.axis() < 2 => Ok(Some(Surface::Room(face))),
+            "board" if self.has_board => Ok(Some(Surface::Box { index: 0, face })),
+            "board" => Err("names the board, but `board` of this case is null".to_owned()),
+            _ => {
+                let digits = object.strip_prefix("box").ok_or_else(unknown)?;
+                let index: u32 = digits.parse().map_err(|_| unknown())?;
+                if index as usize >= self.boxes {
+                    return Err(format!("names box {index}, but `boxes` of this case has {} items", self.boxes));
+                }
+                Ok(Some(Surface::Box { index: index + u32::from(self.has_board), face }))
+            }
+        }
+    }
+}
