@@ -16,7 +16,9 @@ const BUILDS: [(&str, &[&str]); 3] = [
 ];
 
 fn main() {
-    let kernels = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../kernels");
+    let kernels = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("kernels");
+    // A link to the folder that everybody shares: changes are looked for where it points.
+    let kernels = fs::canonicalize(kernels).expect("the package holds the kernels");
     println!("cargo:rerun-if-changed=cpp");
     println!("cargo:rerun-if-changed={}", kernels.display());
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));

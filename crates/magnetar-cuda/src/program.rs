@@ -27,8 +27,8 @@ macro_rules! program {
     ($name:literal) => {
         Program {
             name: $name,
-            source: include_str!(concat!("../../../kernels/", $name, ".cu")),
-            ptx: include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")),
+            source: include_str!(concat!("../kernels/", $name, ".cu")),
+            ptx: include_str!(concat!("../kernels/ptx/", $name, ".ptx")),
         }
     };
 }
@@ -48,14 +48,14 @@ impl Program {
 
     /// What the sources include, by name.
     pub const HEADERS: [(&'static str, &'static str); 2] = [
-        ("candidate.cuh", include_str!("../../../kernels/candidate.cuh")),
-        ("geometry.cuh", include_str!("../../../kernels/geometry.cuh")),
+        ("candidate.cuh", include_str!("../kernels/candidate.cuh")),
+        ("geometry.cuh", include_str!("../kernels/geometry.cuh")),
     ];
 
     /// The flags NVRTC gets for an architecture such as `compute_70`.
     #[must_use]
     pub fn nvrtc_options(architecture: &str) -> Vec<String> {
-        let shared = include_str!("../../../kernels/nvrtc_options").split_whitespace().map(str::to_owned);
+        let shared = include_str!("../kernels/nvrtc_options").split_whitespace().map(str::to_owned);
         std::iter::once(format!("--gpu-architecture={architecture}")).chain(shared).collect()
     }
 }

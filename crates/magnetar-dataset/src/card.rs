@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use arrow::datatypes::{DataType, Field, Fields};
 use magnetar_scene::AntennaPattern;
+use sha2::{Digest, Sha256};
 
 use crate::manifest::Manifest;
-use crate::recipe::Csi;
+use crate::recipe::{Csi, hex};
 
 /// Name of the card in the dataset's folder: the one that Hugging Face and people look for.
 pub(crate) const CARD: &str = "README.md";
@@ -16,7 +17,29 @@ pub(crate) fn card(manifest: &Manifest) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_card(&mut text, manifest);
-    text
+    let seal = seal(&text);
+    text + &seal
+}
+
+/// The last line: a comment with the SHA-256 of the text above it, by which an older card is told from a damaged one.
+fn seal(text: &str) -> String {
+    format!("<!-- SHA-256 of the text above: {} -->\n", hex(&Sha256::digest(text)))
+}
+
+/// Whether a text is a whole card of this dataset, of this state or of an earlier one.
+pub(crate) fn is_card_of(text: &str, manifest: &Manifest) -> bool {
+    let start = text.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
+    let origin = origin(manifest);
+    text[start..] == seal(&text[..start]) && text[..start].contains(&origin)
+}
+
+/// Which dataset this is.
+fn origin(manifest: &Manifest) -> String {
+    format!(
+        "Simulated data. Made by magnetar {} (backend {}, schema {}) from seed {} and the recipe in `manifest.json`\n\
+         (hash `{}`).",
+        manifest.version, manifest.backend, manifest.schema_version, manifest.seed, manifest.recipe_hash
+    )
 }
 
 fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
@@ -36,9 +59,8 @@ fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
     }
     writeln!(
         text,
-        "Simulated data. Made by magnetar {} (backend {}, schema {}) from seed {} and the recipe in `manifest.json`\n\
-         (hash `{}`). Every row is a function of recipe, seed, split and index alone; `magnetar verify` checks it.\n",
-        manifest.version, manifest.backend, manifest.schema_version, manifest.seed, manifest.recipe_hash
+        "{} Every row is a function of recipe, seed, split and index alone; `magnetar verify` checks it.\n",
+        origin(manifest)
     )?;
     let antennas = &recipe.antennas;
     let mut patterns = vec![&antennas.tx_pattern, &antennas.rx_patterns[0], &antennas.rx_patterns[1]];

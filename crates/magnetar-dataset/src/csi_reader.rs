@@ -1,11 +1,11 @@
 //! The `csi` column of a Parquet file, batch by batch.
 
-use std::fs::File;
 use std::path::Path;
 
 use arrow::array::{Array, FixedSizeListArray, Float16Array, Float32Array, RecordBatch};
 use arrow::datatypes::{DataType, Field};
 use arrow::error::ArrowError;
+use magnetar_files::{guard, open_file};
 use num_complex::Complex32;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -71,10 +71,10 @@ impl CsiReader {
     /// The file cannot be read, or has no `csi` column of the right type.
     pub fn open(path: &Path, batch_rows: usize) -> Result<Self, CsiError> {
         let file = path.display().to_string();
-        let input = File::open(path).map_err(|source| CsiError::Io { file: file.clone(), source })?;
-        let parquet =
-            |e: parquet::errors::ParquetError| CsiError::Parquet { file: file.clone(), problem: e.to_string() };
-        let builder = ParquetRecordBatchReaderBuilder::try_new(input).map_err(parquet)?;
+        let input = open_file(path).map_err(|source| CsiError::Io { file: file.clone(), source })?;
+        let damaged = |problem: String| CsiError::Parquet { file: file.clone(), problem };
+        let builder = guard(|| ParquetRecordBatchReaderBuilder::try_new(input)).map_err(|e| damaged(e.to_string()))?;
+        let builder = builder.map_err(|e| damaged(e.to_string()))?;
         let column = |problem: String| CsiError::Column { file: file.clone(), problem };
         let (index, field) =
             builder.schema().column_with_name(CSI).ok_or_else(|| column("it has no such column".into()))?;
@@ -92,7 +92,9 @@ impl CsiReader {
         check_tensor(field, width / PER_BIN).map_err(column)?;
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mask = ProjectionMask::roots(builder.parquet_schema(), [index]);
-        let reader = builder.with_projection(mask).with_batch_size(batch_rows.max(1)).build().map_err(parquet)?;
+        let builder = builder.with_projection(mask).with_batch_size(batch_rows.max(1));
+        let reader = guard(|| builder.build()).map_err(|e| damaged(e.to_string()))?;
+        let reader = reader.map_err(|e| damaged(e.to_string()))?;
         Ok(Self { reader, file, bins: width / PER_BIN, rows, read: 0 })
     }
 
@@ -116,7 +118,8 @@ impl CsiReader {
     pub fn next_batch(&mut self, out: &mut Vec<[Complex32; 2]>) -> Result<usize, CsiError> {
         out.clear();
         loop {
-            let Some(batch) = self.reader.next() else { return Ok(0) };
+            let batch = guard(|| self.reader.next()).map_err(|e| self.damaged(e.to_string()))?;
+            let Some(batch) = batch else { return Ok(0) };
             let batch = batch.map_err(|e: ArrowError| self.damaged(e.to_string()))?;
             if batch.num_rows() > 0 {
                 self.decode(&batch, out)?;
@@ -202,7 +205,7 @@ mod tests {
             ]));
         }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap();
-        let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
+        let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
         writer.write(&batch).unwrap();
         writer.close().unwrap();
     }

@@ -1,21 +1,19 @@
 //! Reading a dataset: whole splits in bounded memory, or single rows.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, RowSelection, RowSelector};
 use parquet::file::metadata::PageIndexPolicy;
 
 use crate::columns;
 use crate::error::Error;
+use crate::guarded::{self, Batches, Builder};
 use crate::manifest::{Manifest, ShardInfo, SplitManifest};
 use crate::recipe::Recipe;
 use crate::record::Record;
-use crate::shard::{ShardPlan, key_values, parquet_error};
+use crate::shard::{ShardPlan, key_values};
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 256;
@@ -91,7 +89,7 @@ impl Dataset {
             split: split.to_owned(),
             columns,
             shards: shards.into_iter(),
-            reader: None,
+            batches: None,
             rows: Vec::new().into_iter(),
             failed: false,
         })
@@ -155,32 +153,21 @@ impl Dataset {
             .iter()
             .find(|shard| (shard.start..shard.start + shard.rows).contains(&index))
             .ok_or_else(|| Error::invalid(&self.folder, format!("split {split} has no row {index}")))?;
-        let path = Manifest::shard_path(&self.folder, split, shard.number);
+        let path = shard.file(&self.folder, split);
         let skip = usize::try_from(index - shard.start).unwrap_or(usize::MAX);
         let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(rows)]);
-        let mut reader = self
-            .builder(split, shard, columns)?
-            .with_row_selection(selection)
-            .build()
-            .map_err(|e| parquet_error(&path, e))?;
-        match reader.next() {
-            Some(batch) => batch.map_err(|source| Error::Rows { path, row: index, source }),
+        let builder = self.builder(split, shard, columns)?.with_row_selection(selection);
+        match Batches::new(builder, path.clone(), index)?.next() {
+            Some(batch) => batch,
             None => Err(Error::invalid(&path, format!("row {index} is missing"))),
         }
     }
 
     /// A shard's reader, its footer and schema checked.
-    pub(crate) fn builder(
-        &self,
-        split: &str,
-        shard: &ShardInfo,
-        what: Columns,
-    ) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
-        let path = Manifest::shard_path(&self.folder, split, shard.number);
-        let file = File::open(&path).map_err(Error::io(&path))?;
+    pub(crate) fn builder(&self, split: &str, shard: &ShardInfo, what: Columns) -> Result<Builder, Error> {
+        let path = shard.file(&self.folder, split);
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-            .map_err(|e| parquet_error(&path, e))?;
+        let builder = guarded::open(&path, options)?;
         let plan = ShardPlan { split, number: shard.number, start: shard.start, rows: shard.rows };
         check_footer(&self.manifest, &plan, &builder).map_err(|problem| Error::invalid(&path, problem))?;
         let shape = self.manifest.shape();
@@ -200,11 +187,7 @@ impl Dataset {
 }
 
 /// A shard must say of itself what the manifest says of it.
-fn check_footer(
-    manifest: &Manifest,
-    plan: &ShardPlan<'_>,
-    builder: &ParquetRecordBatchReaderBuilder<File>,
-) -> Result<(), String> {
+fn check_footer(manifest: &Manifest, plan: &ShardPlan<'_>, builder: &Builder) -> Result<(), String> {
     let file = builder.metadata().file_metadata();
     let empty = Vec::new();
     let found = file.key_value_metadata().unwrap_or(&empty);
@@ -231,7 +214,7 @@ pub struct Records<'a> {
     split: String,
     columns: Columns,
     shards: std::vec::IntoIter<ShardInfo>,
-    reader: Option<(ParquetRecordBatchReader, u64)>,
+    batches: Option<Batches>,
     rows: std::vec::IntoIter<Record>,
     failed: bool,
 }
@@ -240,25 +223,19 @@ impl Records<'_> {
     /// Loads more rows; `false` at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         loop {
-            if let Some((reader, start)) = &mut self.reader {
-                match reader.next() {
+            if let Some(batches) = &mut self.batches {
+                match batches.next() {
                     Some(batch) => {
-                        let batch = batch.map_err(|source| Error::Rows {
-                            path: self.dataset.folder().join(&self.split),
-                            row: *start,
-                            source,
-                        })?;
-                        self.rows = self.dataset.decode(&self.split, &batch)?.into_iter();
-                        *start += batch.num_rows() as u64;
+                        self.rows = self.dataset.decode(&self.split, &batch?)?.into_iter();
                         return Ok(true);
                     }
-                    None => self.reader = None,
+                    None => self.batches = None,
                 }
             }
             let Some(shard) = self.shards.next() else { return Ok(false) };
-            let path = Manifest::shard_path(self.dataset.folder(), &self.split, shard.number);
+            let path = shard.file(self.dataset.folder(), &self.split);
             let builder = self.dataset.builder(&self.split, &shard, self.columns)?;
-            self.reader = Some((builder.build().map_err(|e| parquet_error(&path, e))?, shard.start));
+            self.batches = Some(Batches::new(builder, path, shard.start)?);
         }
     }
 }

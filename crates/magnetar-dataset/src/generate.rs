@@ -1,5 +1,6 @@
 //! Carrying a job out: shards in parallel, rows in order, memory flat.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,9 +14,10 @@ use crate::card;
 use crate::columns::BatchBuilder;
 use crate::error::Error;
 use crate::generator::{Generator, RowGenerator};
-use crate::job::{Pending, Plan};
+use crate::job::Pending;
 use crate::manifest::{Manifest, ShardInfo, write_whole};
-use crate::shard::{ShardPlan, ShardWriter};
+use crate::plan::Plan;
+use crate::shard::{ShardPlan, ShardWriter, replacement_path};
 
 /// Rows made before they are encoded.
 const CHUNK_ROWS: u64 = 64;
@@ -65,22 +67,24 @@ impl Plan {
     ///
     /// # Errors
     /// If the recipe names something that is not there, or cannot be drawn from.
+    #[allow(clippy::cast_precision_loss, reason = "a guess")]
     pub fn estimate(&self) -> Result<Estimate, Error> {
         let generators = self.generators()?;
         let (mut bytes, mut seconds) = (0.0, 0.0);
         for (name, rows) in self.rows_by_split() {
             let sample = rows.min(CHUNK_ROWS);
             let started = Instant::now();
-            let encoded = encoded_size(&self.manifest, &generators[&name], &name, sample)?;
-            #[allow(clippy::cast_precision_loss, reason = "a guess")]
-            let scale = rows as f64 / sample as f64;
-            #[allow(clippy::cast_precision_loss, reason = "a guess")]
-            {
-                bytes += encoded as f64 * scale;
-            }
-            seconds += started.elapsed().as_secs_f64() * scale;
+            let size = |rows: u64| encoded_size(&self.manifest, &generators[&name], &name, rows);
+            let encoded = size(sample)?;
+            let elapsed = started.elapsed().as_secs_f64();
+            // Every file has a head of its own: what half as many rows lack is the cost of rows.
+            let half = sample / 2;
+            let per_row = if half == 0 { 0.0 } else { (encoded - size(half)?) as f64 / (sample - half) as f64 };
+            let per_shard = encoded as f64 - per_row * sample as f64;
+            let shards = self.pending.iter().filter(|shard| shard.split == name).count();
+            bytes += per_row * rows as f64 + per_shard * shards as f64;
+            seconds += elapsed * rows as f64 / sample as f64;
         }
-        #[allow(clippy::cast_precision_loss, reason = "a guess")]
         let threads = self.threads().min(self.shards().max(1)) as f64;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a guess, never negative")]
         Ok(Estimate { bytes: bytes as u64, duration: Duration::from_secs_f64(seconds / threads) })
@@ -93,49 +97,42 @@ impl Plan {
         }
     }
 
-    /// Makes the missing shards. `progress` is told of rows as they are made. Stopped at any point, the same job
-    /// started again finishes it.
+    /// Makes the missing shards. `progress` hears of rows as they are made. Stopped at any point, the folder holds
+    /// every row it held before, and the same job started again finishes it.
     ///
     /// # Errors
     /// The first thing that went wrong; what was finished is recorded.
-    pub fn run(self, progress: &(dyn Fn(u64) + Sync)) -> Result<Summary, Error> {
+    pub fn run(mut self, progress: &(dyn Fn(u64) + Sync)) -> Result<Summary, Error> {
         let started = Instant::now();
         let generators = self.generators()?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads())
             .build()
             .map_err(|source| Error::Threads { threads: self.threads(), source })?;
-        let state = Mutex::new(State { manifest: self.manifest.clone(), written: started, bytes: 0 });
-        let stopped = AtomicBool::new(false);
+        self.prepare()?;
         let rows = AtomicU64::new(0);
         let count = |n: u64| {
             rows.fetch_add(n, Ordering::Relaxed);
             progress(n);
         };
-        // With fewer shards than threads the rows of a shard are shared out instead.
-        let by_shard = self.pending.len() >= pool.current_num_threads();
-        let make = |shard: &Pending| -> Result<(), Error> {
-            if stopped.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            let result = self
-                .make_shard(shard, &generators[&shard.split], !by_shard, &count, &stopped)
-                .and_then(|info| info.map_or(Ok(()), |info| self.record(&state, &shard.split, info)));
-            if result.is_err() {
-                stopped.store(true, Ordering::Relaxed);
-            }
-            result
-        };
-        let result = pool.install(|| {
-            if by_shard {
-                // One shard at a time a thread, in order, so that a resumed job has a dense beginning.
-                self.pending.par_iter().with_max_len(1).map(make).collect::<Vec<_>>().into_iter().collect()
-            } else {
-                self.pending.iter().try_for_each(make)
-            }
-        });
+        let (longer, missing): (Vec<&Pending>, Vec<&Pending>) = self.pending.iter().partition(|shard| shard.replaces);
+        let mut manifest = self.manifest.clone();
+        let mut bytes = 0;
+        for (shard, info) in self.make_replacements(&pool, &generators, &longer, &count)? {
+            bytes += info.bytes;
+            manifest.add(&shard.split, info);
+        }
+        // A shard without a manifest is nobody's; and this one write changes over to the longer shards.
+        self.record_changes(&manifest)?;
+        for shard in longer {
+            let path = Manifest::shard_path(&self.job.out, &shard.split, shard.number);
+            magnetar_files::rename_file(&replacement_path(&path), &path).map_err(Error::io(&path))?;
+        }
+        let state = Mutex::new(State { manifest, written: Instant::now(), bytes });
+        let result =
+            self.make_all(&pool, &generators, &missing, &count, &|shard, info| self.record(&state, &shard.split, info));
         let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let recorded = state.manifest.write(&self.job.out);
+        let recorded = if missing.is_empty() { Ok(()) } else { state.manifest.write(&self.job.out) };
         result.and(recorded)?;
         let readme = self.job.out.join(card::CARD);
         write_whole(&readme, card::card(&state.manifest).as_bytes())?;
@@ -147,6 +144,68 @@ impl Plan {
         })
     }
 
+    /// Makes the longer versions of shards that were cut short, beside them. On failure nothing has changed.
+    fn make_replacements<'a>(
+        &self,
+        pool: &rayon::ThreadPool,
+        generators: &IndexMap<String, Generator>,
+        longer: &[&'a Pending],
+        count: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<(&'a Pending, ShardInfo)>, Error> {
+        let made = Mutex::new(Vec::new());
+        let result = self.make_all(pool, generators, longer, count, &|shard, info| {
+            made.lock().unwrap_or_else(PoisonError::into_inner).push((shard, info));
+            Ok(())
+        });
+        if result.is_err() {
+            for shard in longer {
+                // What cannot be removed now is removed by the next run.
+                let _ = magnetar_files::remove_file(&self.target(shard));
+            }
+        }
+        result.map(|()| made.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes shards in parallel; `finished` is called with each as it is whole. Stops at the first failure.
+    fn make_all<'a>(
+        &self,
+        pool: &rayon::ThreadPool,
+        generators: &IndexMap<String, Generator>,
+        shards: &[&'a Pending],
+        count: &(dyn Fn(u64) + Sync),
+        finished: &(dyn Fn(&'a Pending, ShardInfo) -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
+        let stopped = AtomicBool::new(false);
+        // With fewer shards than threads the rows of a shard are shared out instead.
+        let by_shard = shards.len() >= pool.current_num_threads();
+        let make = |shard: &&'a Pending| -> Result<(), Error> {
+            if stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let result = self
+                .make_shard(shard, &generators[&shard.split], !by_shard, count, &stopped)
+                .and_then(|info| info.map_or(Ok(()), |info| finished(shard, info)));
+            if result.is_err() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            result
+        };
+        pool.install(|| {
+            if by_shard {
+                // One shard per thread at a time, in order, so that a resumed job has a dense beginning.
+                shards.par_iter().with_max_len(1).map(make).collect::<Vec<_>>().into_iter().collect()
+            } else {
+                shards.iter().try_for_each(make)
+            }
+        })
+    }
+
+    /// The file a shard is written to.
+    fn target(&self, shard: &Pending) -> PathBuf {
+        let path = Manifest::shard_path(&self.job.out, &shard.split, shard.number);
+        if shard.replaces { replacement_path(&path) } else { path }
+    }
+
     /// `None` if another thread's failure stopped it.
     fn make_shard(
         &self,
@@ -156,7 +215,7 @@ impl Plan {
         count: &(dyn Fn(u64) + Sync),
         stopped: &AtomicBool,
     ) -> Result<Option<ShardInfo>, Error> {
-        let mut writer = ShardWriter::create(&self.job.out, &self.manifest, shard.plan())?;
+        let mut writer = ShardWriter::create(self.target(shard), &self.manifest, shard.plan())?;
         let end = shard.start + shard.rows;
         let chunks = |from: u64, n: u64| (0..n).map(move |i| from + i * CHUNK_ROWS).take_while(move |from| *from < end);
         let mut from = shard.start;

@@ -1,10 +1,9 @@
 //! The manifest: what a dataset is and which shards it has.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use magnetar_files::AtomicFile;
+use magnetar_files::{AtomicFile, BoundedReadError, read_text};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -21,8 +20,8 @@ const FORMAT: &str = "magnetar-dataset";
 /// The backend whose rows are the same to the bit everywhere; rows of others agree with them within rounding.
 pub(crate) const REFERENCE_BACKEND: &str = "cpu";
 
-/// A manifest larger than this is not one of ours.
-const MAX_BYTES: u64 = 1 << 30;
+/// A manifest larger than this is not one of ours: half a million shards take less.
+const MAX_BYTES: u64 = 128 << 20;
 
 /// One Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,11 +231,10 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     AtomicFile::write(path, bytes).map_err(Error::io(path))
 }
 
-/// Reads a text file of at most `limit` bytes; `expected` says what it should be where it is larger, or no file.
+/// Reads a text file of at most `limit` bytes; `expected` says what it should be where it is something else.
 pub(crate) fn read_whole(path: &Path, limit: u64, expected: &str) -> Result<String, Error> {
-    let found = fs::metadata(path).map_err(Error::io(path))?;
-    if !found.is_file() || found.len() > limit {
-        return Err(Error::invalid(path, expected));
-    }
-    fs::read_to_string(path).map_err(Error::io(path))
+    read_text(path, limit).map_err(|error| match error {
+        BoundedReadError::Io(source) => Error::io(path)(source),
+        other => Error::invalid(path, format!("{expected}: {other}")),
+    })
 }

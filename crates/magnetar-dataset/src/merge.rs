@@ -1,17 +1,16 @@
 //! Slices of a dataset, made anywhere, put together.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use magnetar_files::AtomicFile;
+use magnetar_files::{AtomicFile, FolderLock, create_folder, open_file};
 
 use crate::card;
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::job::{existing, lock, remove_strangers};
+use crate::folder::{existing, prepare, refuse_foreign_files};
 use crate::manifest::{Manifest, ShardInfo, write_whole};
-use crate::shard::{Hashing, is_whole};
+use crate::shard::Hashing;
 
 /// What a merge did.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,9 +31,10 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
     for part in parts {
         sources.push(Dataset::open(part)?);
     }
-    fs::create_dir_all(out).map_err(Error::io(out))?;
-    let _lock = lock(out)?;
-    if existing(out)?.is_some() {
+    create_folder(out).map_err(Error::io(out))?;
+    let _lock = FolderLock::acquire(out).map_err(Error::io(out))?;
+    let before = existing(out)?;
+    if before.is_some() {
         sources.insert(0, Dataset::open(out)?);
     }
     let Some(first) = sources.first() else {
@@ -53,11 +53,8 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
         }
     }
     add_splits(&mut whole, &sources)?;
-    for name in whole.splits.keys() {
-        let folder = out.join(name);
-        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-    }
-    remove_strangers(out, &whole)?;
+    refuse_foreign_files(out, &whole)?;
+    prepare(out, &whole, before.as_ref())?;
     if first.folder() != out {
         // The manifest comes first: a merge that was stopped leaves the beginning of this dataset, not nobody's files.
         whole.write(out)?;
@@ -67,7 +64,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
         for (name, split) in &source.manifest().splits {
             for shard in &split.shards {
                 let known = whole.splits[name].shards.iter().find(|other| other.number == shard.number);
-                let from = Manifest::shard_path(source.folder(), name, shard.number);
+                let from = shard.file(source.folder(), name);
                 if let Some(known) = known {
                     if known != shard {
                         let problem = "two parts hold different versions of this shard; run magnetar verify on both";
@@ -76,7 +73,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
                     continue;
                 }
                 if source.folder() == out {
-                    if !is_whole(&from, shard) {
+                    if !shard.is_whole(out, name) {
                         return Err(Error::invalid(&from, DAMAGED));
                     }
                 } else {
@@ -117,7 +114,7 @@ fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
 const DAMAGED: &str = "its SHA-256 is not the manifest's; generate this part again";
 
 fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), Error> {
-    let mut source = File::open(from).map_err(Error::io(from))?;
+    let mut source = open_file(from).map_err(Error::io(from))?;
     let file = AtomicFile::create(to).map_err(Error::io(to))?;
     let mut file = Hashing::new(file);
     io::copy(&mut source, &mut file).map_err(Error::io(to))?;

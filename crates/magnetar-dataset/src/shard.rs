@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
-use magnetar_files::AtomicFile;
+use magnetar_files::{AtomicFile, open_file};
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -144,9 +144,8 @@ pub(crate) struct ShardWriter<'a, W: Write + Send> {
 }
 
 impl<'a> ShardWriter<'a, AtomicFile> {
-    /// Writes to the shard's place in a dataset's folder.
-    pub(crate) fn create(folder: &Path, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
-        let path = Manifest::shard_path(folder, plan.split, plan.number);
+    /// Writes to a file that appears on `finish`.
+    pub(crate) fn create(path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
         let file = AtomicFile::create(&path).map_err(Error::io(&path))?;
         Self::to(file, path, manifest, plan)
     }
@@ -203,9 +202,32 @@ pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> Error {
     }
 }
 
-/// Whether a shard's file is the one that was recorded.
-pub(crate) fn is_whole(path: &Path, shard: &ShardInfo) -> bool {
-    digest(path).is_ok_and(|(bytes, sha256)| bytes == shard.bytes && sha256 == shard.sha256)
+/// Where the longer shard waits that will take the place of a shard at `path`. It has another ending, so that whoever
+/// reads all Parquet files of a folder sees each row once.
+pub(crate) fn replacement_path(path: &Path) -> PathBuf {
+    path.with_extension("parquet.next")
+}
+
+impl ShardInfo {
+    /// The file of this shard in a dataset's folder: in its place, or still beside it if a run was stopped between
+    /// recording a replacement and giving it its name.
+    pub(crate) fn file(&self, folder: &Path, split: &str) -> PathBuf {
+        let path = Manifest::shard_path(folder, split, self.number);
+        let replacement = replacement_path(&path);
+        let has_size = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.len() == self.bytes);
+        // Two versions of one size are improbable: only then are they told apart by content.
+        let waits = has_size(&replacement) && (!has_size(&path) || self.is_content_of(&replacement));
+        if waits { replacement } else { path }
+    }
+
+    /// Whether this shard's file is the one that was recorded.
+    pub(crate) fn is_whole(&self, folder: &Path, split: &str) -> bool {
+        self.is_content_of(&self.file(folder, split))
+    }
+
+    fn is_content_of(&self, path: &Path) -> bool {
+        digest(path).is_ok_and(|(bytes, sha256)| bytes == self.bytes && sha256 == self.sha256)
+    }
 }
 
 /// Size and SHA-256 of a file.
@@ -214,7 +236,7 @@ pub(crate) fn is_whole(path: &Path, shard: &ShardInfo) -> bool {
 /// If it cannot be read.
 pub fn digest(path: &Path) -> io::Result<(u64, String)> {
     let mut sink = Hashing::new(io::sink());
-    io::copy(&mut std::fs::File::open(path)?, &mut sink)?;
+    io::copy(&mut open_file(path)?, &mut sink)?;
     let (bytes, sha256, _) = sink.finish();
     Ok((bytes, sha256))
 }

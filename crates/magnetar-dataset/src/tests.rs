@@ -140,7 +140,7 @@ fn a_damaged_foreign_or_missing_shard_is_found_and_made_again() {
     manifest.write(&bad).unwrap();
     assert!(check(&bad)[0].contains("magnetar.seed is 6, expected 5"), "{:?}", check(&bad));
     fs::copy(&shard, bad.join("test/part-00009.parquet")).unwrap();
-    assert!(check(&bad)[0].contains("not in the manifest"));
+    assert!(check(&bad)[0].contains("not in the manifest"), "{:?}", check(&bad));
     let refused = Plan::new(job(&recipe, &bad, 30, 2)).unwrap_err().to_string();
     assert!(refused.contains("part-00009"), "{refused}");
     fs::remove_file(bad.join("test/part-00009.parquet")).unwrap();

@@ -1,20 +1,18 @@
 //! A file that appears whole or not at all.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempPath;
+use crate::folder::folder_of;
+use crate::operation::{self, OutputFile};
+use crate::temporary::Temporary;
 
-/// How the names of unfinished files start.
-pub const TEMPORARY_PREFIX: &str = ".magnetar-";
-
-/// Writes to a temporary name beside the target; `commit` syncs and renames it. Dropped before that, it leaves nothing.
+/// Writes to a temporary name beside the target; `commit` syncs and renames it. Dropped before that, it leaves nothing;
+/// what a killed process left is removed by the next one that writes the same target.
 #[derive(Debug)]
 pub struct AtomicFile {
-    // Apart from each other: tempfile's own writer adds the temporary name, which tells a user nothing, to errors.
-    writer: BufWriter<File>,
-    temporary: TempPath,
+    writer: BufWriter<OutputFile>,
+    temporary: Temporary,
     target: PathBuf,
 }
 
@@ -34,16 +32,12 @@ impl AtomicFile {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
             }
         }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY_PREFIX);
-        #[cfg(unix)]
-        {
-            // Temporary files are private by default; the result should follow the user's umask like any other file.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        if target.file_name().is_none() {
+            return Err(io::ErrorKind::IsADirectory.into());
         }
-        let (file, temporary) = builder.tempfile_in(directory(target)).map_err(without_temporary_name)?.into_parts();
-        Ok(Self { writer: BufWriter::with_capacity(1 << 16, file), temporary, target: target.to_owned() })
+        let (file, temporary) = Temporary::create(target).map_err(without_temporary_name)?;
+        let output = OutputFile::new(file, temporary.path());
+        Ok(Self { writer: BufWriter::with_capacity(1 << 16, output), temporary, target: target.to_owned() })
     }
 
     /// Writes a file whole.
@@ -59,13 +53,14 @@ impl AtomicFile {
     /// Makes the file's content durable and gives it its name.
     ///
     /// # Errors
-    /// Writing, syncing or renaming failed; the target is then unchanged.
+    /// Writing, syncing or renaming failed, and the target is unchanged; or the folder could not be synced, and the
+    /// target is whole but a loss of power may bring back what it was before.
     pub fn commit(self) -> io::Result<()> {
-        self.writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        self.temporary.persist(&self.target).map_err(|e| e.error)?;
-        // The rename itself is durable only once the directory is: a failure here loses nothing that was there.
-        let _ = File::open(directory(&self.target)).and_then(|d| d.sync_all());
-        Ok(())
+        // Open, and so locked, until it has its name.
+        let output = self.writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        operation::sync(&output.file, &self.target)?;
+        self.temporary.persist(&self.target)?;
+        operation::sync_folder(folder_of(&self.target))
     }
 }
 
@@ -77,10 +72,6 @@ impl Write for AtomicFile {
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
-}
-
-fn directory(target: &Path) -> &Path {
-    target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Why no temporary file could be made, without its name.

@@ -24,14 +24,35 @@ pub enum BoundedReadError {
     },
 }
 
+/// Opens a regular file for reading. A pipe or device is refused before it is opened: that could wait for ever.
+///
+/// # Errors
+/// If it cannot be opened or is no regular file.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    let found = std::fs::metadata(path)?;
+    if found.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a pipe or device; expected a regular file"));
+    }
+    File::open(path)
+}
+
 /// Reads a file of at most `limit` bytes.
 ///
 /// # Errors
-/// If it cannot be read or holds more.
+/// If it cannot be read, is no regular file, or holds more.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, BoundedReadError> {
-    let mut bytes = Vec::new();
-    // One byte more than allowed tells a file at the limit from one beyond it, also for pipes, which have no length.
-    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let file = open_file(path)?;
+    let length = file.metadata()?.len();
+    if length > limit {
+        return Err(BoundedReadError::TooLarge { limit });
+    }
+    // The length is only what the file says of itself: it may grow while it is read, and some systems' files say 0. One
+    // byte more than allowed tells a file at the limit from one beyond it.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(BoundedReadError::TooLarge { limit }) } else { Ok(bytes) }
 }
 
@@ -58,6 +79,17 @@ mod tests {
         assert_eq!(read_text(&path, 5).unwrap(), "12345");
         assert!(matches!(read_text(&path, 4), Err(BoundedReadError::TooLarge { limit: 4 })));
         assert!(matches!(read_bytes(directory.path(), 4), Err(BoundedReadError::Io(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_without_a_writer_is_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let error = read_bytes(&path, 100).unwrap_err().to_string();
+        assert!(error.contains("expected a regular file"), "{error}");
+        assert!(open_file(directory.path()).is_err());
     }
 
     #[test]

@@ -2,7 +2,16 @@
 
 mod atomic_file;
 mod bounded_read;
+#[cfg(feature = "fault-injection")]
+mod fault;
+mod folder;
+mod guard;
 pub mod npy;
+mod operation;
+mod temporary;
 
-pub use atomic_file::{AtomicFile, TEMPORARY_PREFIX};
-pub use bounded_read::{BoundedReadError, read_bytes, read_text};
+pub use atomic_file::AtomicFile;
+pub use bounded_read::{BoundedReadError, open_file, read_bytes, read_text};
+pub use folder::{FolderLock, create_folder, list_folder, nearest_folder, remove_file, remove_unfinished, rename_file};
+pub use guard::{ReaderPanicked, guard};
+pub use temporary::TEMPORARY_PREFIX;

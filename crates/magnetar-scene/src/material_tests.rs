@@ -38,7 +38,7 @@ fn where_ranges_overlap_the_first_counts() {
 
 #[test]
 fn files_and_directories_of_the_user_are_added() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../materials");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/materials");
     let mut library = MaterialLibrary::empty();
     library.add_path(folder.as_ref()).unwrap();
     assert_eq!(library, MaterialLibrary::shipped(), "the embedded files are the folder");

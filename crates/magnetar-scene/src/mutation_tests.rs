@@ -120,7 +120,7 @@ fn survive<T>(texts: &[String], cases: usize, parse: impl Fn(&str) -> Result<T, 
 }
 
 fn file(path: &str) -> String {
-    std::fs::read_to_string(format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    std::fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::*;
 
-const LAB: &str = include_str!("../../../scenes/lab_middle.toml");
+const LAB: &str = include_str!("../scenes/lab_middle.toml");
 
 fn refusal(toml: &str) -> String {
     Scene::from_toml_str(toml, "file.toml").expect_err("must be refused").to_string()
@@ -13,7 +13,7 @@ fn refusal(toml: &str) -> String {
 
 #[test]
 fn the_shipped_scenes_are_the_folder_and_the_laboratory_of_the_paper() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes");
     let mut files: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -4,7 +4,7 @@ use magnetar_scene::SPEED_OF_LIGHT;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
-use crate::ConfigError;
+use crate::{ConfigError, KeyRange};
 
 /// Two ordered elements on the RX-local y axis: element 0 at `-spacing / 2`, element 1 at `+spacing / 2`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -25,17 +25,15 @@ impl Default for RxArray {
 }
 
 impl RxArray {
+    /// Range of the distance between the elements.
+    pub const SPACING_M: KeyRange<f64> = KeyRange::new("array.spacing_m", 1e-4, 1.0, "m");
+
     /// Checks the spacing.
     ///
     /// # Errors
     /// Names the key (`array.spacing_m`).
     pub fn check(&self) -> Result<(), ConfigError> {
-        ConfigError::require(
-            self.spacing_m > 0.0 && self.spacing_m <= 1.0,
-            "array.spacing_m",
-            self.spacing_m,
-            "a distance above zero and up to 1 m",
-        )
+        Self::SPACING_M.check(self.spacing_m)
     }
 
     /// The elements' places on the RX-local y axis, metres.

@@ -1,13 +1,8 @@
 //! The frequency grid of an observation.
 
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
 
-use crate::ConfigError;
-
-/// Numbers of bins a band may have; they must be even as well. An estimate needs eight.
-const BINS: RangeInclusive<usize> = 8..=65_536;
+use crate::{ConfigError, KeyRange};
 
 /// A band of `bins` equally spaced frequencies: `f_k = carrier + (k - bins / 2) * bandwidth / bins`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -29,30 +24,24 @@ impl Default for Band {
 }
 
 impl Band {
+    /// Range of the carrier.
+    pub const CARRIER_HZ: KeyRange<f64> = KeyRange::new("band.carrier_hz", 1e6, 1e12, "Hz");
+    /// Range of the bandwidth; it must be below the carrier, too.
+    pub const BANDWIDTH_HZ: KeyRange<f64> = KeyRange::new("band.bandwidth_hz", 1.0, 1e12, "Hz");
+    /// Range of the number of bins; it must be even, too. An estimate needs eight.
+    pub const BINS: KeyRange<usize> = KeyRange::new("band.bins", 8, 65_536, "");
+
     /// Checks every number.
     ///
     /// # Errors
     /// Names the key (`band.*`) that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let (carrier, width) = (self.carrier_hz, self.bandwidth_hz);
-        ConfigError::require(
-            BINS.contains(&self.bins) && self.bins.is_multiple_of(2),
-            "band.bins",
-            self.bins,
-            "an even number from 8 to 65536",
-        )?;
-        ConfigError::require(
-            (1e6..=1e12).contains(&carrier),
-            "band.carrier_hz",
-            carrier,
-            "a frequency from 1 MHz to 1 THz, in Hz",
-        )?;
-        ConfigError::require(
-            width > 0.0 && width < carrier,
-            "band.bandwidth_hz",
-            width,
-            "a bandwidth above zero and below the carrier, in Hz",
-        )
+        Self::BINS.check(self.bins)?;
+        ConfigError::require(self.bins.is_multiple_of(2), Self::BINS.key, self.bins, "an even number")?;
+        Self::CARRIER_HZ.check(self.carrier_hz)?;
+        Self::BANDWIDTH_HZ.check(self.bandwidth_hz)?;
+        let below = self.bandwidth_hz < self.carrier_hz;
+        ConfigError::require(below, Self::BANDWIDTH_HZ.key, self.bandwidth_hz, "a bandwidth below the carrier, in Hz")
     }
 
     /// Distance between bins, Hz.

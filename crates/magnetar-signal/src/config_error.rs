@@ -1,4 +1,4 @@
-//! What is wrong with a setting, told by its key.
+//! What is wrong with a setting, by its key.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct ConfigError {
     /// The value found.
     pub value: String,
     /// What would have been right.
-    pub expected: &'static str,
+    pub expected: String,
 }
 
 impl ConfigError {
@@ -20,8 +20,8 @@ impl ConfigError {
         valid: bool,
         key: &'static str,
         value: impl fmt::Display,
-        expected: &'static str,
+        expected: impl fmt::Display,
     ) -> Result<(), Self> {
-        if valid { Ok(()) } else { Err(Self { key, value: value.to_string(), expected }) }
+        if valid { Ok(()) } else { Err(Self { key, value: value.to_string(), expected: expected.to_string() }) }
     }
 }

@@ -5,10 +5,7 @@ use std::f64::consts::PI;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::{Band, ConfigError};
-
-/// Decibels a setting may reach either way: far beyond any radio, and all together far from overflow in f32 squares.
-const MAX_DB: f64 = 100.0;
+use crate::{Band, ConfigError, KeyRange};
 
 /// The link budget in decibels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -28,32 +25,24 @@ impl Default for LinkConfig {
     }
 }
 
+// Far beyond any radio, and all together far from overflow in f32 squares.
 impl LinkConfig {
+    /// Range of the reference SNR.
+    pub const REFERENCE_SNR_DB: KeyRange<f64> = KeyRange::new("link.reference_snr_db", -100.0, 100.0, "dB");
+    /// Range of the input-power adjustment.
+    pub const INPUT_POWER_ADJUSTMENT_DB: KeyRange<f64> =
+        KeyRange::new("link.input_power_adjustment_db", -100.0, 100.0, "dB");
+    /// Range of the greatest TX-power offset.
+    pub const TX_POWER_OFFSET_MAX_DB: KeyRange<f64> = KeyRange::new("link.tx_power_offset_max_db", 0.0, 60.0, "dB");
+
     /// Checks every number.
     ///
     /// # Errors
     /// Names the key (`link.*`) that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let range = -MAX_DB..=MAX_DB;
-        let expected = "a number of decibels from -100 to 100";
-        ConfigError::require(
-            range.contains(&self.reference_snr_db),
-            "link.reference_snr_db",
-            self.reference_snr_db,
-            expected,
-        )?;
-        ConfigError::require(
-            range.contains(&self.input_power_adjustment_db),
-            "link.input_power_adjustment_db",
-            self.input_power_adjustment_db,
-            expected,
-        )?;
-        ConfigError::require(
-            (0.0..=MAX_DB).contains(&self.tx_power_offset_max_db),
-            "link.tx_power_offset_max_db",
-            self.tx_power_offset_max_db,
-            "a number of decibels from 0 to 100",
-        )
+        Self::REFERENCE_SNR_DB.check(self.reference_snr_db)?;
+        Self::INPUT_POWER_ADJUSTMENT_DB.check(self.input_power_adjustment_db)?;
+        Self::TX_POWER_OFFSET_MAX_DB.check(self.tx_power_offset_max_db)
     }
 
     /// The TX-power offset of one observation, dB.

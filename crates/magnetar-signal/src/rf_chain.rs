@@ -4,8 +4,8 @@ use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use crate::ConfigError;
 use crate::array::ELEMENTS;
+use crate::{ConfigError, KeyRange};
 
 /// Most cosine terms of a ripple.
 pub const MAX_RIPPLE_TERMS: usize = 8;
@@ -69,6 +69,21 @@ pub struct RfChainDraw {
 }
 
 impl RfChainConfig {
+    /// Range of the greatest timing offset.
+    pub const TIMING_OFFSET_MAX_NS: KeyRange<f64> = KeyRange::new("rf_chain.timing_offset_max_ns", 0.0, 1e6, "ns");
+    /// Range of the gain ripple.
+    pub const GAIN_RIPPLE_DB_RMS: KeyRange<f64> = KeyRange::new("rf_chain.gain_ripple_db_rms", 0.0, 10.0, "dB rms");
+    /// Range of the phase ripple.
+    pub const PHASE_RIPPLE_DEG_RMS: KeyRange<f64> =
+        KeyRange::new("rf_chain.phase_ripple_deg_rms", 0.0, 180.0, "deg rms");
+    /// Range of the number of ripple terms.
+    pub const RIPPLE_TERMS: KeyRange<usize> = KeyRange::new("rf_chain.ripple_terms", 1, MAX_RIPPLE_TERMS, "");
+    /// Range of the gain imbalance.
+    pub const GAIN_IMBALANCE_DB_RMS: KeyRange<f64> =
+        KeyRange::new("rf_chain.gain_imbalance_db_rms", 0.0, 10.0, "dB rms");
+    /// Range of the residual phase error.
+    pub const PHASE_ERROR_DEG_RMS: KeyRange<f64> = KeyRange::new("rf_chain.phase_error_deg_rms", 0.0, 180.0, "deg rms");
+
     /// No imperfection at all.
     #[must_use]
     pub fn off() -> Self {
@@ -80,27 +95,12 @@ impl RfChainConfig {
     /// # Errors
     /// Names the key (`rf_chain.*`) that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let within = |value: f64, max: f64, key, expected| {
-            ConfigError::require((0.0..=max).contains(&value), key, value, expected)
-        };
-        within(
-            self.timing_offset_max_ns,
-            1e6,
-            "rf_chain.timing_offset_max_ns",
-            "a time from 0 to 1e6 ns (0 switches it off)",
-        )?;
-        let decibels = "an rms from 0 to 10 dB (0 switches it off)";
-        within(self.gain_ripple_db_rms, 10.0, "rf_chain.gain_ripple_db_rms", decibels)?;
-        within(self.gain_imbalance_db_rms, 10.0, "rf_chain.gain_imbalance_db_rms", decibels)?;
-        let degrees = "an rms from 0 to 180 degrees (0 switches it off)";
-        within(self.phase_ripple_deg_rms, 180.0, "rf_chain.phase_ripple_deg_rms", degrees)?;
-        within(self.phase_error_deg_rms, 180.0, "rf_chain.phase_error_deg_rms", degrees)?;
-        ConfigError::require(
-            (1..=MAX_RIPPLE_TERMS).contains(&self.ripple_terms),
-            "rf_chain.ripple_terms",
-            self.ripple_terms,
-            "a number from 1 to 8",
-        )
+        Self::TIMING_OFFSET_MAX_NS.check(self.timing_offset_max_ns)?;
+        Self::GAIN_RIPPLE_DB_RMS.check(self.gain_ripple_db_rms)?;
+        Self::PHASE_RIPPLE_DEG_RMS.check(self.phase_ripple_deg_rms)?;
+        Self::RIPPLE_TERMS.check(self.ripple_terms)?;
+        Self::GAIN_IMBALANCE_DB_RMS.check(self.gain_imbalance_db_rms)?;
+        Self::PHASE_ERROR_DEG_RMS.check(self.phase_error_deg_rms)
     }
 
     /// Draws one chain. The same random numbers are used up whatever is switched off, so that one switch does not

@@ -1,22 +1,17 @@
-//! Combinations of values that cannot be met.
+//! Values out of their ranges, and combinations that cannot be met.
 
 use super::{Recipe, RecipeError, Split};
 
 impl Recipe {
-    /// Checks what single ranges cannot: minima below maxima, a room that holds its devices and its board, splits
-    /// that are not empty.
+    /// Checks every value against its key's range, and what single ranges cannot: minima below maxima, a room that
+    /// holds its devices and its board, splits that are not empty.
     ///
     /// # Errors
-    /// Names the keys and the relation that fails.
+    /// Names the key and its range, or the keys and the relation that fails.
     pub fn check(&self) -> Result<(), RecipeError> {
         let fail = |message: String| Err(RecipeError::new(format!("recipe {:?}", self.name), message));
-        self.band
-            .check()
-            .and_then(|()| self.array.check())
-            .and_then(|()| self.link.check())
-            .and_then(|()| self.rf_chain.check())
-            .and_then(|()| self.sre.check(&self.band))
-            .or_else(|e| fail(e.to_string()))?;
+        self.check_ranges()?;
+        self.radio_config().check().or_else(|e| fail(e.to_string()))?;
         let (room, board, devices) = (&self.room, &self.board, &self.devices);
         for (low_key, low, high_key, high) in [
             ("board.width_min_m", board.width_min_m, "board.width_max_m", board.width_max_m),

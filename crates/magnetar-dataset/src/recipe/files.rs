@@ -59,13 +59,9 @@ impl Recipe {
 }
 
 fn digest(name: &str) -> Result<String, RecipeError> {
-    let fail = |e: std::io::Error| {
+    let bytes = magnetar_files::read_bytes(Path::new(name), MAX_BYTES).map_err(|e| {
         let shipped: Vec<_> = AntennaPattern::shipped_names().collect();
         RecipeError::new(name, format!("{e}; give a file, or a shipped pattern: {}", shipped.join(", ")))
-    };
-    let found = std::fs::metadata(name).map_err(fail)?;
-    if !found.is_file() || found.len() > MAX_BYTES {
-        return Err(RecipeError::new(name, format!("expected a file of at most {MAX_BYTES} bytes")));
-    }
-    Ok(hex(&Sha256::digest(std::fs::read(name).map_err(fail)?)))
+    })?;
+    Ok(hex(&Sha256::digest(bytes)))
 }

@@ -29,6 +29,8 @@ pub enum Kind {
     Float(f64, f64),
     /// A whole number within these bounds, both included.
     Integer(i64, i64),
+    /// One of these whole numbers, in ascending order.
+    OneOf(&'static [usize]),
     /// `true` or `false`.
     Bool,
     /// Any text of at most 4,096 bytes.
@@ -74,6 +76,8 @@ impl Key {
             Kind::Float(min, max) | Kind::Floats(min, max) => Some((min, max)),
             #[allow(clippy::cast_precision_loss, reason = "the bounds are far below 2^53")]
             Kind::Integer(min, max) | Kind::Integers(min, max) => Some((min as f64, max as f64)),
+            #[allow(clippy::cast_precision_loss, reason = "the numbers are far below 2^53")]
+            Kind::OneOf(numbers) => Some((*numbers.first()? as f64, *numbers.last()? as f64)),
             _ => None,
         }
     }
@@ -96,6 +100,10 @@ impl Key {
         match self.kind {
             Kind::Float(min, max) => format!("a number from {min} to {max}{}", self.in_unit()),
             Kind::Integer(min, max) => format!("a whole number from {min} to {max}{}", self.in_unit()),
+            Kind::OneOf(numbers) => {
+                let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
+                format!("one of {}", numbers.join(", "))
+            }
             Kind::Bool => "true or false".into(),
             Kind::Text => "a text of at most 4096 bytes".into(),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),

@@ -1,4 +1,4 @@
-//! From files and `--set` to a checked recipe.
+//! From files and settings to a checked recipe.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use super::files::{FILE_KEYS, beside};
 use super::keys::Key;
 use super::text::{convert, line_of};
 
-const PAPER: &str = include_str!("../../../../recipes/paper.toml");
-const REPLAY: &str = include_str!("../../../../recipes/replay.toml");
+const PAPER: &str = include_str!("../../recipes/paper.toml");
+const REPLAY: &str = include_str!("../../recipes/replay.toml");
 
 /// The shipped recipes: name and text.
 pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("replay", REPLAY)];
@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct RecipeError {
-    /// File and line, `--set`, or the recipe's name.
+    /// File and line, the setting, or the recipe's name.
     pub place: String,
     /// What was wrong and what is expected.
     pub message: String,
@@ -104,21 +104,28 @@ impl Recipe {
         toml::Table::try_from(self).expect("a recipe is plain data with text keys")
     }
 
+    /// Every value against its key's range.
+    pub(super) fn check_ranges(&self) -> Result<(), RecipeError> {
+        let place = format!("recipe {:?}", self.name);
+        // TOML has no whole numbers above i64; neither has any key of a recipe.
+        let table = toml::Table::try_from(self);
+        let mut table = table.map_err(|e| RecipeError::new(&place, format!("a number is out of range: {e}")))?;
+        table.remove("files");
+        check_values("", &table, &place)
+    }
+
     /// A recipe stored by us, such as in a manifest, checked like any other.
     ///
     /// # Errors
     /// As [`Recipe::load`].
     pub fn from_json(json: &str, place: &str) -> Result<Self, RecipeError> {
         let recipe: Self = serde_json::from_str(json).map_err(|e| RecipeError::new(place, e.to_string()))?;
-        let mut table = recipe.to_table();
-        table.remove("files");
-        check_values("", &table, place)?;
         recipe.check().map_err(|e| RecipeError::new(place, e.message))?;
         Ok(recipe)
     }
 }
 
-/// Ranges of a tree that did not come through [`parse`].
+/// Every value of a tree against its key's range.
 fn check_values(prefix: &str, table: &toml::Table, place: &str) -> Result<(), RecipeError> {
     for (name, value) in table {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
@@ -149,7 +156,7 @@ impl Recipe {
 }
 
 fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), RecipeError> {
-    let place = format!("--set {set}");
+    let place = format!("setting {set:?}");
     let (path, text) = set
         .split_once('=')
         .ok_or_else(|| RecipeError::new(&place, "expected key.path=value, such as link.reference_snr_db=40"))?;
@@ -190,13 +197,9 @@ fn load_table(name: &str, beside: Option<&Path>, depth: usize) -> Result<toml::T
     let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     let place = path.display().to_string();
     let shipped: Vec<_> = Recipe::shipped().collect();
-    let found = std::fs::metadata(&path).map_err(|e| {
+    let text = magnetar_files::read_text(&path, MAX_BYTES).map_err(|e| {
         RecipeError::new(&place, format!("{e}; give a recipe file, or a shipped recipe: {}", shipped.join(", ")))
     })?;
-    if !found.is_file() || found.len() > MAX_BYTES {
-        return Err(RecipeError::new(&place, format!("expected a TOML file of at most {MAX_BYTES} bytes")));
-    }
-    let text = std::fs::read_to_string(&path).map_err(|e| RecipeError::new(&place, e.to_string()))?;
     parse(&text, &place, path.parent(), depth)
 }
 
@@ -300,5 +303,5 @@ impl Recipe {
 fn unknown(place: &str, path: &str) -> RecipeError {
     let shown: String = path.chars().take(80).collect();
     let hint = super::text::nearest(path).map_or_else(String::new, |near| format!("; did you mean {near}?"));
-    RecipeError::new(place, format!("unknown key {shown}{hint} (magnetar recipe show lists all keys)"))
+    RecipeError::new(place, format!("unknown key {shown}{hint}"))
 }

@@ -18,6 +18,8 @@ pub struct Entry {
     pub origin: &'static str,
     /// What it means.
     pub meaning: &'static str,
+    /// What it may be: type and range.
+    pub expected: String,
 }
 
 impl Recipe {
@@ -30,7 +32,8 @@ impl Recipe {
             if let Some(key) = Key::find(path) {
                 let origin = if shipped.get(path).as_ref() == Some(value) { key.origin.label() } else { "changed" };
                 let value = serde_json::to_value(value).unwrap_or_default();
-                entries.push(Entry { key: path.to_owned(), value, unit: key.unit, origin, meaning: key.meaning });
+                let (unit, meaning, expected) = (key.unit, key.meaning, key.expectation());
+                entries.push(Entry { key: path.to_owned(), value, unit, origin, meaning, expected });
             }
         });
         entries

@@ -1,15 +1,31 @@
 //! The table of recipe keys itself.
 
-use super::keys::Kind::{Assignments, Bool, Choice, Float, Floats, Integer, Integers, Text, Texts};
+use magnetar_signal::sre::SreOptions;
+use magnetar_signal::{Band, KeyRange, LinkConfig, RfChainConfig, RxArray};
+
+use super::keys::Kind::{Assignments, Bool, Choice, Float, Floats, Integer, Integers, OneOf, Text, Texts};
+use super::keys::Origin::{Ours, Paper};
 use super::keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin};
 use crate::replay::Protocol;
 
 const fn paper(path: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Key {
-    Key { path, kind, unit, origin: Origin::Paper, meaning }
+    Key { path, kind, unit, origin: Paper, meaning }
 }
 
 const fn ours(path: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Key {
-    Key { path, kind, unit, origin: Origin::Ours, meaning }
+    Key { path, kind, unit, origin: Ours, meaning }
+}
+
+/// A number whose range stands beside its setting.
+const fn float(origin: Origin, range: KeyRange<f64>, meaning: &'static str) -> Key {
+    Key { path: range.key, kind: Float(range.min, range.max), unit: range.unit, origin, meaning }
+}
+
+/// A whole number whose range stands beside its setting.
+#[allow(clippy::cast_possible_wrap, reason = "the bounds are far below 2^63")]
+const fn whole(origin: Origin, range: KeyRange<usize>, meaning: &'static str) -> Key {
+    let kind = Integer(range.min as i64, range.max as i64);
+    Key { path: range.key, kind, unit: range.unit, origin, meaning }
 }
 
 /// The values of `splits.*.protocol`.
@@ -19,10 +35,10 @@ static PROTOCOLS: [&str; 3] = Protocol::LABELS;
 pub static KEYS: &[Key] = &[
     ours("name", Text, "", "name of the recipe; not part of its hash"),
     ours("description", Text, "", "what it is for; not part of its hash"),
-    paper("band.carrier_hz", Float(1.0e8, 1.0e11), "Hz", "centre of the band"),
-    paper("band.bandwidth_hz", Float(1.0e6, 1.0e10), "Hz", "width of the band; bins are bandwidth / bins apart"),
-    paper("band.bins", Integer(16, 8192), "", "frequency bins"),
-    paper("array.spacing_m", Float(1.0e-4, 1.0), "m", "distance of the two RX elements"),
+    float(Paper, Band::CARRIER_HZ, "centre of the band"),
+    float(Paper, Band::BANDWIDTH_HZ, "width of the band; bins are bandwidth / bins apart"),
+    whole(Paper, Band::BINS, "frequency bins"),
+    float(Paper, RxArray::SPACING_M, "distance of the two RX elements"),
     ours(
         "antennas.tx_pattern",
         Text,
@@ -30,56 +46,41 @@ pub static KEYS: &[Key] = &[
         "amplitude pattern of the TX (synthetic: the paper's chamber data are not public)",
     ),
     ours("antennas.rx_patterns", Texts(2, 2), "", "amplitude pattern of each RX element"),
-    ours(
-        "link.reference_snr_db",
-        Float(-100.0, 200.0),
-        "dB",
-        "per-bin SNR at 1 m, boresight to boresight, before adjustments",
-    ),
-    paper("link.input_power_adjustment_db", Float(-200.0, 200.0), "dB", "input-power adjustment"),
-    paper(
-        "link.tx_power_offset_max_db",
-        Float(0.0, 60.0),
-        "dB",
-        "TX-power offset, uniform in +- this, per observation",
-    ),
+    float(Ours, LinkConfig::REFERENCE_SNR_DB, "per-bin SNR at 1 m, boresight to boresight, before adjustments"),
+    float(Paper, LinkConfig::INPUT_POWER_ADJUSTMENT_DB, "input-power adjustment"),
+    float(Paper, LinkConfig::TX_POWER_OFFSET_MAX_DB, "TX-power offset, uniform in +- this, per observation"),
     ours("rf_chain.enabled", Bool, "", "whether the RF chain is applied at all"),
     ours("rf_chain.common_phase", Bool, "", "whether a random phase common to both channels is applied"),
-    ours(
-        "rf_chain.timing_offset_max_ns",
-        Float(0.0, 1.0e6),
-        "ns",
-        "timing offset of the asynchronous link, uniform from 0 to this",
-    ),
-    ours("rf_chain.gain_ripple_db_rms", Float(0.0, 10.0), "dB rms", "smooth gain ripple over the band, per channel"),
-    ours(
-        "rf_chain.phase_ripple_deg_rms",
-        Float(0.0, 180.0),
-        "deg rms",
-        "smooth phase ripple over the band, per channel",
-    ),
-    ours("rf_chain.ripple_terms", Integer(1, 8), "", "cosine terms of a ripple"),
-    ours("rf_chain.gain_imbalance_db_rms", Float(0.0, 10.0), "dB rms", "gain imbalance between the channels"),
-    ours("rf_chain.phase_error_deg_rms", Float(0.0, 180.0), "deg rms", "residual phase error between the channels"),
+    float(Ours, RfChainConfig::TIMING_OFFSET_MAX_NS, "timing offset of the asynchronous link, uniform from 0 to this"),
+    float(Ours, RfChainConfig::GAIN_RIPPLE_DB_RMS, "smooth gain ripple over the band, per channel"),
+    float(Ours, RfChainConfig::PHASE_RIPPLE_DEG_RMS, "smooth phase ripple over the band, per channel"),
+    whole(Ours, RfChainConfig::RIPPLE_TERMS, "cosine terms of a ripple"),
+    float(Ours, RfChainConfig::GAIN_IMBALANCE_DB_RMS, "gain imbalance between the channels"),
+    float(Ours, RfChainConfig::PHASE_ERROR_DEG_RMS, "residual phase error between the channels"),
     paper("noise.enabled", Bool, "", "unit-variance circular complex Gaussian noise per bin and channel"),
     ours("sre.method", Choice(&["refined", "greedy"]), "", "how components are found"),
-    ours("sre.p_fa", Float(1.0e-12, 0.5), "", "chance that noise alone gives a component"),
-    ours("sre.max_paths", Integer(1, 16), "", "most components the SRE looks for"),
-    paper("sre.keep", Integer(1, 16), "", "arrivals kept, strongest first (the paper's K)"),
-    ours("sre.oversampling", Integer(4, 16), "", "grid points of the search per resolution cell: 4, 8 or 16"),
-    paper("sre.noise_variance", Float(1.0e-30, 1.0e30), "", "noise variance the SRE assumes per bin and channel"),
-    ours("sre.inactive_bins", Integers(0, 65_535), "", "bins without signal, for measured data; empty here"),
-    ours("sre.aoa_mode", Choice(&["narrowband", "wideband"]), "", "how the AoA is chosen among the phase's aliases"),
-    ours("sre.alias_confidence", Float(0.5, 0.999_999), "", "wideband: probability an alias must have"),
+    float(Ours, SreOptions::P_FA, "chance that noise alone gives a component"),
+    whole(Ours, SreOptions::MAX_PATHS, "most components the SRE looks for"),
+    whole(Paper, SreOptions::KEEP, "arrivals kept, strongest first (the paper's K)"),
     ours(
-        "sre.delay_difference_error_s",
-        Float(0.0, 1.0e-6),
-        "s",
-        "wideband: calibration error of the delay difference",
+        SreOptions::OVERSAMPLING_KEY,
+        OneOf(&SreOptions::OVERSAMPLINGS),
+        "",
+        "grid points of the search per resolution cell",
     ),
-    ours("sre.phase_offset_deg", Float(-360.0, 360.0), "deg", "inter-channel phase of the receiver, subtracted"),
-    paper("sre.processing_gain_db", Float(-200.0, 200.0), "dB", "processed SNR minus raw SNR"),
-    ours("sre.min_separation_cells", Float(0.05, 1.0), "cells", "least distance of two components"),
+    float(Paper, SreOptions::NOISE_VARIANCE, "noise variance the SRE assumes per bin and channel"),
+    ours(
+        SreOptions::INACTIVE_BINS.key,
+        Integers(0, SreOptions::INACTIVE_BINS.max as i64),
+        "",
+        "bins without signal, for measured data; empty here",
+    ),
+    ours("sre.aoa_mode", Choice(&["narrowband", "wideband"]), "", "how the AoA is chosen among the phase's aliases"),
+    float(Ours, SreOptions::ALIAS_CONFIDENCE, "wideband: probability an alias must have"),
+    float(Ours, SreOptions::DELAY_DIFFERENCE_ERROR_S, "wideband: calibration error of the delay difference"),
+    float(Ours, SreOptions::PHASE_OFFSET_DEG, "inter-channel phase of the receiver, subtracted"),
+    float(Paper, SreOptions::PROCESSING_GAIN_DB, "processed SNR minus raw SNR"),
+    float(Ours, SreOptions::MIN_SEPARATION_CELLS, "least distance of two components"),
     paper("room.x_min_m", Float(-1.0e3, 1.0e3), "m", "nominal room bound, global frame"),
     paper("room.x_max_m", Float(-1.0e3, 1.0e3), "m", "nominal room bound, global frame"),
     paper("room.y_min_m", Float(-1.0e3, 1.0e3), "m", "nominal room bound, global frame"),

@@ -154,3 +154,21 @@ fn keys_can_be_set_by_path_one_at_a_time() {
     recipe.check().unwrap();
     assert!(recipe.set("board.nothing", &toml::Value::Integer(1)).is_err());
 }
+
+#[test]
+fn a_single_keys_range_is_what_the_check_takes() {
+    const TIED: [&str; 5] = ["band.carrier_hz", "band.bandwidth_hz", "sre.max_paths", "sre.keep", "sre.inactive_bins"];
+    let of_radio =
+        |key: &&Key| ["band.", "array.", "link.", "rf_chain.", "sre."].iter().any(|s| key.path.starts_with(s));
+    for key in KEYS.iter().filter(of_radio).filter(|key| !TIED.contains(&key.path)) {
+        let Some((min, max)) = key.range() else { continue };
+        for end in [min, max] {
+            let end = if matches!(key.kind, Kind::Float(..)) { format!("{end:e}") } else { end.to_string() };
+            let recipe = with(&[&format!("{}={end}", key.path)]);
+            assert!(recipe.is_ok(), "{} = {end}: {:?}", key.path, recipe.err());
+        }
+    }
+    let mut recipe = Recipe::paper();
+    recipe.board.clearance_min_m = f64::NAN;
+    assert!(recipe.check().unwrap_err().to_string().contains("board.clearance_min_m"));
+}

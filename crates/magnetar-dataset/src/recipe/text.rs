@@ -27,6 +27,9 @@ pub(super) fn convert(key: &Key, value: &DeValue<'_>) -> Option<Value> {
     match key.kind {
         Kind::Float(min, max) => number(value, min, max).map(Value::Float),
         Kind::Integer(min, max) => integer(value).filter(|v| (min..=max).contains(v)).map(Value::Integer),
+        Kind::OneOf(numbers) => {
+            integer(value).filter(|v| usize::try_from(*v).is_ok_and(|v| numbers.contains(&v))).map(Value::Integer)
+        }
         Kind::Bool => value.as_bool().map(Value::Boolean),
         Kind::Text => short_text(value),
         Kind::Choice(words) => value.as_str().filter(|s| words.contains(s)).map(|s| Value::String(s.into())),

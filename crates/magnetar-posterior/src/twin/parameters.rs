@@ -180,11 +180,8 @@ impl TwinFile {
     pub fn from_file(path: &Path) -> Result<Self, PosteriorError> {
         let place = path.display().to_string();
         let fault = |reason: String| PosteriorError::Parameters { place: place.clone(), reason };
-        let length = std::fs::metadata(path).map_err(|e| fault(format!("cannot be read: {e}")))?.len();
-        if length > MAX_FILE_BYTES {
-            return Err(fault(format!("{length} bytes: a parameter file has at most {MAX_FILE_BYTES}")));
-        }
-        let text = std::fs::read_to_string(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
+        let text = magnetar_files::read_text(path, MAX_FILE_BYTES)
+            .map_err(|e| fault(format!("not a parameter file that can be read: {e}")))?;
         Self::from_toml_str(&text, &place)
     }
 

@@ -1,10 +1,10 @@
 //! The `map_server` format: a YAML description beside a PGM or PNG image.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
+use magnetar_files::{BoundedReadError, open_file, read_text};
 use serde::Deserialize;
 
 use super::{Cell, MapError};
@@ -87,7 +87,7 @@ impl OccupancyMap {
         let description = describe(yaml)?;
         let path = yaml.parent().unwrap_or(Path::new("")).join(&description.image);
         let image_error = |message: String| MapError::Image { path: path.clone(), message };
-        let file = File::open(&path).map_err(|source| MapError::Read { path: path.clone(), source })?;
+        let file = open_file(&path).map_err(|source| MapError::Read { path: path.clone(), source })?;
         let mut reader = ImageReader::new(BufReader::new(file))
             .with_guessed_format()
             .map_err(|source| MapError::Read { path: path.clone(), source })?;
@@ -164,10 +164,11 @@ fn classify(value: u8, description: &Description) -> Cell {
 }
 
 fn describe(yaml: &Path) -> Result<Description, MapError> {
-    let read_error = |source| MapError::Read { path: yaml.to_owned(), source };
-    let mut text = String::new();
-    File::open(yaml).map_err(read_error)?.take(MAX_YAML_BYTES).read_to_string(&mut text).map_err(read_error)?;
     let bad = |message: String| MapError::Yaml { path: yaml.to_owned(), message };
+    let text = read_text(yaml, MAX_YAML_BYTES).map_err(|error| match error {
+        BoundedReadError::Io(source) => MapError::Read { path: yaml.to_owned(), source },
+        other => bad(format!("not a map_server description: {other}")),
+    })?;
     let description: Description = serde_saphyr::from_str(&text).map_err(|e| {
         bad(format!("{e}\nexpected a map_server description with image, resolution and origin [x, y, yaw]"))
     })?;

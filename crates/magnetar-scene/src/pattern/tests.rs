@@ -41,7 +41,7 @@ fn make_uneven() -> AntennaPattern {
 
 #[test]
 fn the_shipped_patterns_are_the_folder() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../antenna_patterns");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/antenna_patterns");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "csv"));
     files.sort();

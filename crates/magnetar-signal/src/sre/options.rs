@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Band, ConfigError};
+use crate::{Band, ConfigError, KeyRange};
 
 /// Most components one estimate can hold; the workspace has room for this many.
 pub const MAX_PATHS: usize = 16;
@@ -84,76 +84,50 @@ impl Default for SreOptions {
 }
 
 impl SreOptions {
+    /// Range of the false-alarm probability.
+    pub const P_FA: KeyRange<f64> = KeyRange::new("sre.p_fa", 1e-12, 0.5, "");
+    /// Range of the most components looked for.
+    pub const MAX_PATHS: KeyRange<usize> = KeyRange::new("sre.max_paths", 1, MAX_PATHS, "");
+    /// Range of the components retained.
+    pub const KEEP: KeyRange<usize> = KeyRange::new("sre.keep", 1, MAX_PATHS, "");
+    /// Key of the oversampling.
+    pub const OVERSAMPLING_KEY: &str = "sre.oversampling";
+    /// The oversamplings there are.
+    pub const OVERSAMPLINGS: [usize; 3] = [4, 8, 16];
+    /// Range of the known noise variance.
+    pub const NOISE_VARIANCE: KeyRange<f64> = KeyRange::new("sre.noise_variance", 1e-30, 1e30, "");
+    /// Range of the inactive bins; they must be bins of the band, too.
+    pub const INACTIVE_BINS: KeyRange<usize> = KeyRange::new("sre.inactive_bins", 0, Band::BINS.max - 1, "");
+    /// Range of the probability an alias must have.
+    pub const ALIAS_CONFIDENCE: KeyRange<f64> = KeyRange::new("sre.alias_confidence", 0.5, 0.999_999, "");
+    /// Range of the calibration error of the delay difference.
+    pub const DELAY_DIFFERENCE_ERROR_S: KeyRange<f64> = KeyRange::new("sre.delay_difference_error_s", 0.0, 1e-6, "s");
+    /// Range of the receiver's inter-channel phase.
+    pub const PHASE_OFFSET_DEG: KeyRange<f64> = KeyRange::new("sre.phase_offset_deg", -360.0, 360.0, "deg");
+    /// Range of the processing gain.
+    pub const PROCESSING_GAIN_DB: KeyRange<f64> = KeyRange::new("sre.processing_gain_db", -200.0, 200.0, "dB");
+    /// Range of the least distance of two components.
+    pub const MIN_SEPARATION_CELLS: KeyRange<f64> = KeyRange::new("sre.min_separation_cells", 0.05, 1.0, "cells");
+
     /// Checks every number against its range and against the band.
     ///
     /// # Errors
     /// Names the key (`sre.*`) that is out of range.
     pub fn check(&self, band: &Band) -> Result<(), ConfigError> {
-        fn require(
-            valid: bool,
-            key: &'static str,
-            value: impl std::fmt::Display,
-            expected: &'static str,
-        ) -> Result<(), ConfigError> {
-            ConfigError::require(valid, key, value, expected)
-        }
-        require(self.p_fa >= 1e-12 && self.p_fa <= 0.5, "sre.p_fa", self.p_fa, "a probability from 1e-12 to 0.5")?;
-        require(
-            (1..=MAX_PATHS).contains(&self.max_paths),
-            "sre.max_paths",
-            self.max_paths,
-            "a number of components from 1 to 16",
-        )?;
-        require(
-            (1..=MAX_PATHS).contains(&self.keep),
-            "sre.keep",
-            self.keep,
-            "a number of retained components from 1 to 16",
-        )?;
-        require(
-            [4, 8, 16].contains(&self.oversampling),
-            "sre.oversampling",
-            self.oversampling,
-            "4, 8 or 16 grid points a cell",
-        )?;
-        require(
-            (1e-30..=1e30).contains(&self.noise_variance),
-            "sre.noise_variance",
-            self.noise_variance,
-            "a variance from 1e-30 to 1e30",
-        )?;
-        require(
-            self.alias_confidence >= 0.5 && self.alias_confidence < 1.0,
-            "sre.alias_confidence",
-            self.alias_confidence,
-            "a probability from 0.5 to below 1",
-        )?;
-        require(
-            (0.0..=1e-6).contains(&self.delay_difference_error_s),
-            "sre.delay_difference_error_s",
-            self.delay_difference_error_s,
-            "a time from 0 to 1e-6 s",
-        )?;
-        require(
-            self.phase_offset_deg.abs() <= 360.0,
-            "sre.phase_offset_deg",
-            self.phase_offset_deg,
-            "an angle from -360 to 360 degrees",
-        )?;
-        require(
-            self.processing_gain_db.abs() <= 200.0,
-            "sre.processing_gain_db",
-            self.processing_gain_db,
-            "a gain from -200 to 200 dB",
-        )?;
-        require(
-            (0.05..=1.0).contains(&self.min_separation_cells),
-            "sre.min_separation_cells",
-            self.min_separation_cells,
-            "a number of resolution cells from 0.05 to 1",
-        )?;
+        Self::P_FA.check(self.p_fa)?;
+        Self::MAX_PATHS.check(self.max_paths)?;
+        Self::KEEP.check(self.keep)?;
+        let (key, known) = (Self::OVERSAMPLING_KEY, &Self::OVERSAMPLINGS);
+        ConfigError::require(known.contains(&self.oversampling), key, self.oversampling, "4, 8 or 16 points per cell")?;
+        Self::NOISE_VARIANCE.check(self.noise_variance)?;
+        Self::ALIAS_CONFIDENCE.check(self.alias_confidence)?;
+        Self::DELAY_DIFFERENCE_ERROR_S.check(self.delay_difference_error_s)?;
+        Self::PHASE_OFFSET_DEG.check(self.phase_offset_deg)?;
+        Self::PROCESSING_GAIN_DB.check(self.processing_gain_db)?;
+        Self::MIN_SEPARATION_CELLS.check(self.min_separation_cells)?;
         if let Some(&bin) = self.inactive_bins.iter().find(|&&bin| bin >= band.bins) {
-            require(false, "sre.inactive_bins", bin, "bins below the number of bins of the band")?;
+            let key = Self::INACTIVE_BINS.key;
+            return Err(ConfigError { key, value: bin.to_string(), expected: "bins of the band".to_owned() });
         }
         Ok(())
     }

@@ -108,8 +108,8 @@ impl AxisFile {
             }
             kinds.push(key);
         }
-        let whole = !self.factor && kinds.iter().any(|key| matches!(key.kind, Kind::Integer(..)));
-        let numeric = kinds.iter().all(|key| matches!(key.kind, Kind::Float(..) | Kind::Integer(..)));
+        let whole = !self.factor && kinds.iter().any(|key| matches!(key.kind, Kind::Integer(..) | Kind::OneOf(_)));
+        let numeric = kinds.iter().all(|key| matches!(key.kind, Kind::Float(..) | Kind::Integer(..) | Kind::OneOf(_)));
         let levels = self.levels(numeric, whole).map_err(fail)?;
         let unit = if self.factor { "times the base" } else { kinds[0].unit };
         Ok(CheckedAxis {

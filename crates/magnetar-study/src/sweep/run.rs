@@ -1,14 +1,13 @@
 //! Running a sweep: points and rows share all cores; a finished point is written at once and not made again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use magnetar_dataset::{Columns, Dataset, Generator, Job, Plan, Recipe, Slice, lock, remove_unfinished};
-use magnetar_files::{AtomicFile, read_text};
+use magnetar_dataset::{Columns, Dataset, Generator, Job, Plan, Recipe, Slice};
+use magnetar_files::{AtomicFile, FolderLock, create_folder, read_text, remove_unfinished};
 use rayon::prelude::*;
 
 use super::definition::Definition;
@@ -153,10 +152,11 @@ impl Sweep {
         let started = Instant::now();
         check_columns(&self.definition.axes, score_columns(scorer.is_some()).iter().copied())?;
         let folder = out.join("points");
-        fs::create_dir_all(&folder).map_err(StudyError::io(&folder))?;
-        let _lock = lock(out)?;
-        remove_unfinished(out)?;
-        remove_unfinished(&folder)?;
+        create_folder(&folder).map_err(StudyError::io(&folder))?;
+        let _lock = FolderLock::acquire(out).map_err(StudyError::io(out))?;
+        for folder in [out, &folder] {
+            remove_unfinished(folder).map_err(StudyError::io(folder))?;
+        }
         let hashes = self.hashes(scorer);
         // Points with the same recipe are one.
         let mut missing: BTreeMap<&str, &Point> = BTreeMap::new();

@@ -2,10 +2,10 @@
 
 /// Name and text of each shipped sweep.
 pub const SHIPPED: &[(&str, &str)] = &[
-    ("materials", include_str!("../../../../sweeps/materials.toml")),
-    ("rf_chain", include_str!("../../../../sweeps/rf_chain.toml")),
-    ("board", include_str!("../../../../sweeps/board.toml")),
-    ("sensitivity", include_str!("../../../../sweeps/sensitivity.toml")),
+    ("materials", include_str!("../../sweeps/materials.toml")),
+    ("rf_chain", include_str!("../../sweeps/rf_chain.toml")),
+    ("board", include_str!("../../sweeps/board.toml")),
+    ("sensitivity", include_str!("../../sweeps/sensitivity.toml")),
 ];
 
 /// The names of the shipped sweeps.

@@ -170,7 +170,7 @@ fn wrong_sweeps_are_refused_before_any_work() {
         ("", "", "axes"),
         ("", "[[axis]]\nkey = \"link.reference_snr\"\nvalues = [1]", "did you mean link.reference_snr_db"),
         ("", &format!("{axis}values = []"), "empty"),
-        ("", &format!("{axis}values = [30, 900]"), "from -100 to 200"),
+        ("", &format!("{axis}values = [30, 900]"), "from -100 to 100"),
         ("", &format!("{axis}values = [30, \"many\"]"), "numbers"),
         ("", &format!("{axis}from = \"low\"\nto = 3\nsteps = 2"), "t.toml:7"),
         ("", &format!("{axis}from = 1\nto = 3"), "needs steps"),

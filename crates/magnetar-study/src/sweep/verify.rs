@@ -39,6 +39,7 @@ pub fn verify_sweep(
             found.shards += of_point.shards;
             found.regenerated += of_point.regenerated;
             found.problems.extend(of_point.problems);
+            found.notes.extend(of_point.notes);
         }
     }
     if found.problems.is_empty() && !manifest.points.is_empty() {

@@ -1,11 +1,11 @@
 //! Reads export files, plain or gzip.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use magnetar_files::{BoundedReadError, read_bytes};
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
 use serde_path_to_error::Segment;
@@ -20,17 +20,18 @@ pub const SCHEMA: &str = "sionna-box-v1";
 /// The schema of paths of several interactions.
 pub const SCHEMA_V2: &str = "sionna-box-v2";
 
-/// The most JSON text that is read of one file, bytes: a small gzip file can unpack to anything.
-pub const MAX_BYTES: u64 = 1 << 30;
+/// The most JSON text that is read of one file, bytes: a small gzip file can unpack to anything, and what is read takes
+/// a few times as much memory. The public cases have 2 MB at most.
+pub const MAX_BYTES: u64 = 64 << 20;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads and checks an export file, plain or gzip (told apart by the first bytes, not by the name).
 pub fn read_export(file: &Path) -> Result<Export, ExportError> {
-    let read_error = |source| ExportError::Read { file: file.to_owned(), source };
-    let mut input = File::open(file).map_err(read_error)?;
-    let mut bytes = Vec::new();
-    input.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(read_error)?;
+    let bytes = read_bytes(file, MAX_BYTES).map_err(|error| match error {
+        BoundedReadError::Io(source) => ExportError::Read { file: file.to_owned(), source },
+        _ => ExportError::TooLarge { file: file.to_owned(), limit: MAX_BYTES },
+    })?;
     parse_export(file, &bytes)
 }
 

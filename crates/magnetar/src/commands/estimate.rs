@@ -104,7 +104,7 @@ enum AoaModeArg {
 struct BinList(Vec<usize>);
 
 /// Most bins a band may have, and so the most that a list of bins may name.
-const MAX_BINS: usize = 65_536;
+const MAX_BINS: usize = Band::BINS.max;
 
 fn parse_bins(text: &str) -> Result<BinList, String> {
     let mut bins = Vec::new();

@@ -14,6 +14,9 @@ use super::recipe::RecipeArgs;
 use crate::args::parse_threads;
 use crate::progress;
 
+/// One part in so many of the estimated size is wanted free beyond it.
+const SPACE_MARGIN: u64 = 20;
+
 /// Flags of `magnetar generate`.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -59,6 +62,9 @@ pub struct Args {
     /// What sums the paths: the CPU, the GPU, or the GPU if there is one.
     #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
     backend: BackendChoice,
+    /// Start even if the space that is free looks too small.
+    #[arg(long)]
+    ignore_free_space: bool,
     /// Check everything and print size and time, but make nothing.
     #[arg(long)]
     dry_run: bool,
@@ -134,13 +140,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         plan.shards(),
         args.out.display()
     );
-    if let Some(available) = plan.available_bytes().filter(|available| *available < estimate.bytes) {
-        bail!(
-            "{}: about {} are needed, {} are free; free some space, or use --limit, --csi f16 or --csi none",
-            args.out.display(),
-            progress::bytes(estimate.bytes),
-            progress::bytes(available)
-        );
+    if !args.ignore_free_space {
+        check_space(args, &plan, estimate.bytes)?;
     }
     if args.dry_run {
         if args.json {
@@ -159,6 +160,21 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     print(args, &summary);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses what will not fit. The margin covers the error of the estimate, which a few rows are enough for.
+fn check_space(args: &Args, plan: &Plan, bytes: u64) -> anyhow::Result<()> {
+    let needed = bytes.saturating_add(bytes / SPACE_MARGIN);
+    if let Some(available) = plan.available_bytes().filter(|available| *available < needed) {
+        bail!(
+            "{}: about {} are needed, {} are free; free some space, use --limit, --csi f16 or --csi none, or try \
+             nevertheless with --ignore-free-space",
+            args.out.display(),
+            progress::bytes(needed),
+            progress::bytes(available)
+        );
+    }
+    Ok(())
 }
 
 fn print(args: &Args, summary: &Summary) {

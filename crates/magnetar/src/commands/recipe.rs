@@ -39,7 +39,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Print every value with its unit, and whether it is the paper's or ours.
+    /// Print every value with its unit, its range, and whether it is the paper's or ours.
     Show {
         #[command(flatten)]
         recipe: RecipeArgs,
@@ -88,11 +88,11 @@ fn show(recipe: &Recipe, json: bool, toml: bool) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(&shown).context("the recipe cannot be written as JSON")?);
     } else {
         println!("# {}: {}\n# hash {}", recipe.name, recipe.description, recipe.hash());
-        println!("# columns: key = value [unit], whose value it is, what it means\n");
+        println!("# columns: key = value [unit], whose value it is, what it means; what it may be\n");
         for entry in recipe.entries().into_iter().skip(2) {
             let unit = if entry.unit.is_empty() { String::new() } else { format!(" {}", entry.unit) };
             let value = format!("{} = {}{unit}", entry.key, entry.value);
-            println!("{value:<60} {:<8} {}", entry.origin, entry.meaning);
+            println!("{value:<60} {:<8} {}; {}", entry.origin, entry.meaning, entry.expected);
         }
     }
     Ok(())

@@ -1,17 +1,20 @@
 //! `magnetar verify`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use magnetar_dataset::{SplitManifest, VerifyOptions, verify};
+use magnetar_files::read_bytes;
 use magnetar_report::sweep::sweep_page;
 use magnetar_study::sweep::{SWEEP_MANIFEST, SWEEP_PAGE, SweepTable, verify_sweep};
 use serde_json::json;
 
 use super::dataset_folder::open_dataset;
 use crate::progress;
+
+/// A larger file is not the page of a sweep.
+const MAX_PAGE_BYTES: u64 = 256 << 20;
 
 /// Flags of `magnetar verify`.
 #[derive(clap::Args)]
@@ -69,6 +72,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         for problem in &found.problems {
             println!("{problem}");
         }
+        for note in &found.notes {
+            println!("note: {note}");
+        }
         let verdict = match found.problems.len() {
             0 => "valid".to_owned(),
             n => format!("{n} problems"),
@@ -87,7 +93,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// What is wrong with a sweep's page, which follows from its table; another version may draw it differently.
 fn check_page(folder: &Path) -> anyhow::Result<Option<String>> {
     let (path, table) = (folder.join(SWEEP_PAGE), SweepTable::open(folder)?);
-    let problem = match fs::read(&path) {
+    let problem = match read_bytes(&path, MAX_PAGE_BYTES) {
         Err(e) => e.to_string(),
         Ok(_) if table.manifest.version != env!("CARGO_PKG_VERSION") => return Ok(None),
         Ok(found) if found == sweep_page(&table).as_bytes() => return Ok(None),

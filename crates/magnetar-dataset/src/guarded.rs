@@ -1,0 +1,89 @@
+//! The edge to the Parquet reader, which panics on some damaged files: here that is an error like any other.
+
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use magnetar_files::{ReaderPanicked, guard, open_file};
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
+
+use crate::error::Error;
+use crate::shard::parquet_error;
+
+/// What reads a Parquet file.
+pub(crate) type Builder = ParquetRecordBatchReaderBuilder<std::fs::File>;
+
+/// Opens a Parquet file and reads its footer.
+pub(crate) fn open(path: &Path, options: ArrowReaderOptions) -> Result<Builder, Error> {
+    let file = open_file(path).map_err(Error::io(path))?;
+    flatten(path, guard(|| Builder::try_new_with_options(file, options)))
+}
+
+fn flatten<T>(path: &Path, result: Result<Result<T, ParquetError>, ReaderPanicked>) -> Result<T, Error> {
+    result.map_err(|e| Error::invalid(path, e.to_string()))?.map_err(|e| parquet_error(path, e))
+}
+
+/// Rows of a Parquet file, batch by batch; it ends with the first error.
+pub(crate) struct Batches {
+    /// `None` after an error: a reader that panicked is not asked again.
+    reader: Option<ParquetRecordBatchReader>,
+    path: PathBuf,
+    /// Index of the next row.
+    row: u64,
+}
+
+impl Batches {
+    /// `row` is the index of the first row.
+    pub(crate) fn new(builder: Builder, path: PathBuf, row: u64) -> Result<Self, Error> {
+        let reader = flatten(&path, guard(|| builder.build()))?;
+        Ok(Self { reader: Some(reader), path, row })
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = self.reader.as_mut()?;
+        let batch = match guard(|| reader.next()) {
+            Ok(batch) => batch?.map_err(|source| Error::Rows { path: self.path.clone(), row: self.row, source }),
+            Err(e) => Err(Error::invalid(&self.path, e.to_string())),
+        };
+        match &batch {
+            Ok(batch) => self.row += batch.num_rows() as u64,
+            Err(_) => self.reader = None,
+        }
+        Some(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use crate::{Columns, Dataset, Job, Plan, Recipe, Slice};
+
+    #[test]
+    fn no_changed_byte_of_a_footer_panics() {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = Arc::new(Recipe::load("paper", &["store.csi=none".to_owned()]).unwrap());
+        let (out, splits) = (folder.path().to_owned(), vec!["test".to_owned()]);
+        let job = Job { recipe, seed: 1, out, splits, limit: Some(3), slice: Slice::All, threads: 1, backend: None };
+        Plan::new(job).unwrap().run(&|_| {}).unwrap();
+        let dataset = Dataset::open(folder.path()).unwrap();
+        let path = folder.path().join("test/part-00000.parquet");
+        let whole = fs::read(&path).unwrap();
+        let end = whole.len() - 8;
+        let length = u32::from_le_bytes(whole[end..end + 4].try_into().unwrap()) as usize;
+        let mut refused = 0;
+        for at in end - length..end {
+            let mut bytes = whole.clone();
+            bytes[at] ^= [0x01, 0x10, 0x80, 0xff][at % 4];
+            fs::write(&path, bytes).unwrap();
+            let rows = dataset.records("test", Columns::All).unwrap();
+            refused += usize::from(rows.collect::<Result<Vec<_>, _>>().is_err());
+        }
+        assert!(refused > length / 4, "{refused} of {length}");
+    }
+}

@@ -1,0 +1,214 @@
+//! A plan: a job checked against what is there. Planning writes nothing.
+
+use std::path::Path;
+
+use magnetar_files::{FolderLock, nearest_folder};
+
+use crate::error::Error;
+use crate::folder::{existing, prepare, refuse_foreign_files};
+use crate::job::{Job, Pending, shards};
+use crate::manifest::{Manifest, SplitManifest};
+
+/// A checked job: what is there and fits is kept, what is missing is to be made.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) job: Job,
+    /// The dataset as planned, with the shards that are there.
+    pub(crate) manifest: Manifest,
+    pub(crate) pending: Vec<Pending>,
+    /// What the folder held when the plan was made.
+    before: Option<Manifest>,
+    /// Held from the planning on if the folder was there.
+    lock: Option<FolderLock>,
+    kept: u64,
+}
+
+impl Plan {
+    /// Checks a job and the folder, and finds what is missing. Shards that are there are hashed. Nothing is written.
+    ///
+    /// # Errors
+    /// A wrong request, an unwritable folder, or a folder that holds another dataset: then it says how they differ.
+    pub fn new(job: Job) -> Result<Self, Error> {
+        job.recipe.check()?;
+        let mut manifest = Manifest::new(&job.recipe, job.seed);
+        if let Some(backend) = &job.backend {
+            manifest.backend = backend.name().to_owned();
+        }
+        for name in &job.splits {
+            job.recipe.split(name)?;
+        }
+        let mut asked = Vec::new();
+        // In the recipe's order and each once, however they were named.
+        for (name, split) in
+            job.recipe.splits.iter().filter(|(name, _)| job.splits.is_empty() || job.splits.contains(name))
+        {
+            let sets = job.limit.map_or(split.sets(), |limit| limit.min(split.sets()));
+            if sets == 0 {
+                return Err(Error::Request("--limit 0 leaves nothing to generate; give at least 1".into()));
+            }
+            let rows = sets * u64::from(split.views);
+            asked.extend(shards(&job, name, rows)?);
+            manifest.splits.insert(name.clone(), SplitManifest { rows, views: split.views, shards: Vec::new() });
+        }
+        check_writable(&job.out)?;
+        let mut plan = Self { job, manifest, pending: Vec::new(), before: None, lock: None, kept: 0 };
+        if plan.job.out.exists() {
+            plan.lock = Some(FolderLock::acquire(&plan.job.out).map_err(Error::io(&plan.job.out))?);
+            plan.before = existing(&plan.job.out)?;
+            if let Some(before) = &plan.before {
+                asked.extend(adopt(&mut plan.manifest, before, &plan.job.out)?);
+            }
+            refuse_foreign_files(&plan.job.out, &plan.manifest)?;
+        }
+        plan.find_missing(asked);
+        Ok(plan)
+    }
+
+    /// Rows to make.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.pending.iter().map(|shard| shard.rows).sum()
+    }
+
+    /// Shards to make.
+    #[must_use]
+    pub fn shards(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Rows that were asked for and are there already.
+    #[must_use]
+    pub fn kept_rows(&self) -> u64 {
+        self.kept
+    }
+
+    /// Bytes that are free where the dataset goes, if the system says.
+    #[must_use]
+    pub fn available_bytes(&self) -> Option<u64> {
+        #[cfg(unix)]
+        {
+            let found = rustix::fs::statvfs(nearest_folder(&self.job.out)).ok()?;
+            Some(found.f_bavail.saturating_mul(found.f_frsize))
+        }
+        #[cfg(not(unix))]
+        None
+    }
+
+    /// Splits and the rows to make of each.
+    #[must_use]
+    pub fn rows_by_split(&self) -> Vec<(String, u64)> {
+        let mut splits: Vec<(String, u64)> = Vec::new();
+        for shard in &self.pending {
+            match splits.last_mut() {
+                Some((name, rows)) if *name == shard.split => *rows += shard.rows,
+                _ => splits.push((shard.split.clone(), shard.rows)),
+            }
+        }
+        splits
+    }
+
+    /// Keeps the asked shards that are whole, forgets those that are not.
+    fn find_missing(&mut self, mut asked: Vec<Pending>) {
+        // A replacement may also be among the shards that were asked for: it comes first and stays.
+        let order = |name: &str| self.manifest.splits.get_index_of(name);
+        asked.sort_by_key(|shard| (order(&shard.split), shard.number, !shard.replaces));
+        asked.dedup_by_key(|shard| (shard.split.clone(), shard.number));
+        for shard in asked {
+            let known = self.manifest.splits.get(&shard.split).and_then(|split| {
+                split.shards.iter().find(|info| info.number == shard.number && info.rows == shard.rows).cloned()
+            });
+            if known.is_some_and(|info| info.is_whole(&self.job.out, &shard.split)) {
+                self.kept += shard.rows;
+            } else {
+                if let Some(split) = self.manifest.splits.get_mut(&shard.split) {
+                    split.shards.retain(|info| info.number != shard.number);
+                }
+                self.pending.push(shard);
+            }
+        }
+    }
+
+    /// Makes the folder ready for writing: locked, and still as it was planned for.
+    ///
+    /// # Errors
+    /// Another process writes there, or has written since the plan was made.
+    pub(crate) fn prepare(&mut self) -> Result<(), Error> {
+        let out = &self.job.out;
+        if self.lock.is_none() {
+            magnetar_files::create_folder(out).map_err(Error::io(out))?;
+            self.lock = Some(FolderLock::acquire(out).map_err(Error::io(out))?);
+            if existing(out)?.is_some() {
+                return Err(Error::invalid(out, "another magnetar has written here in the meantime; run this again"));
+            }
+        }
+        prepare(out, &self.manifest, self.before.as_ref())
+    }
+
+    /// Writes the manifest unless the folder has it already.
+    pub(crate) fn record_changes(&self, manifest: &Manifest) -> Result<(), Error> {
+        if self.before.as_ref() == Some(manifest) { Ok(()) } else { manifest.write(&self.job.out) }
+    }
+}
+
+/// Whether a folder can be made or written, without trying.
+fn check_writable(out: &Path) -> Result<(), Error> {
+    let found = nearest_folder(out);
+    if !found.is_dir() {
+        return Err(Error::io(out)(std::io::ErrorKind::NotADirectory.into()));
+    }
+    #[cfg(unix)]
+    if rustix::fs::access(found, rustix::fs::Access::WRITE_OK).is_err() {
+        return Err(Error::io(out)(std::io::ErrorKind::PermissionDenied.into()));
+    }
+    Ok(())
+}
+
+/// Takes over what an earlier run of the same dataset left. Returns the shards that a smaller limit cut short: they
+/// are made again at their new length, and stay as they are until then.
+fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Vec<Pending>, Error> {
+    // A dataset that an older program began goes on with that program's columns.
+    manifest.schema_version = before.schema_version.min(manifest.schema_version);
+    let differences = manifest.differences(before);
+    if !differences.is_empty() {
+        let list = differences.join("\n  ");
+        return Err(Error::invalid(
+            folder,
+            format!(
+                "holds another dataset; choose another --out, or ask for the same. They differ in (asked, found):\n  {list}"
+            ),
+        ));
+    }
+    manifest.recipe = before.recipe.clone();
+    let asked = std::mem::take(&mut manifest.splits);
+    let mut replaced = Vec::new();
+    // In the recipe's order, whatever the order of the runs: the same dataset has the same manifest.
+    for name in before.recipe.splits.keys() {
+        let split = match (asked.get(name), before.splits.get(name)) {
+            (None, None) => continue,
+            (Some(split), None) | (None, Some(split)) => split.clone(),
+            (Some(asked), Some(found)) => {
+                if found.rows > asked.rows {
+                    let problem = format!(
+                        "holds {} rows of split {name}, more than the {} asked for; choose another --out",
+                        found.rows, asked.rows
+                    );
+                    return Err(Error::invalid(folder, problem));
+                }
+                let shard_rows = u64::from(before.recipe.store.shard_rows);
+                let mut split = asked.clone();
+                for shard in &found.shards {
+                    let rows = shard_rows.min(asked.rows - shard.start);
+                    if shard.rows == rows {
+                        split.shards.push(shard.clone());
+                    } else if shard.is_whole(folder, name) {
+                        let (number, start) = (shard.number, shard.start);
+                        replaced.push(Pending { split: name.clone(), number, start, rows, replaces: true });
+                    }
+                }
+                split
+            }
+        };
+        manifest.splits.insert(name.clone(), split);
+    }
+    Ok(replaced)
+}

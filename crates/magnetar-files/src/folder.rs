@@ -1,0 +1,147 @@
+//! Folders: made durably, listed, locked by their one writer, and cleared of what killed runs left.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::operation;
+use crate::temporary::{TEMPORARY_PREFIX, remove_if_stale};
+
+/// The folder a file lies in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes a folder and the folders above it that are missing; each new name is durable.
+///
+/// # Errors
+/// One cannot be made, or something else has the name.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = folder_of(path);
+    if above != path {
+        create_folder(above)?;
+    }
+    match operation::make_folder(path) {
+        // Another process may have been faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => operation::sync_folder(above),
+    }
+}
+
+/// The first of a path and the folders above it that is there.
+#[must_use]
+pub fn nearest_folder(path: &Path) -> &Path {
+    let mut found = path;
+    while !found.exists() {
+        let above = folder_of(found);
+        if above == found {
+            break;
+        }
+        found = above;
+    }
+    found
+}
+
+/// The paths of a folder's entries, sorted.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    operation::list(folder)
+}
+
+/// Gives a whole file another name in its folder, replacing what had it, durably.
+///
+/// # Errors
+/// Renaming or syncing the folder failed.
+pub fn rename_file(from: &Path, to: &Path) -> io::Result<()> {
+    operation::rename(from, to)?;
+    operation::sync_folder(folder_of(to))
+}
+
+/// Removes a file; one that is not there is no error.
+///
+/// # Errors
+/// The system refused.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match operation::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the unfinished files that killed runs left in a folder; those that a living process writes stay.
+///
+/// # Errors
+/// The folder cannot be read, or a file not be removed.
+pub fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    for path in list_folder(folder)? {
+        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes())) {
+            remove_if_stale(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Held by the one process that writes into a folder. The lock is the folder's own, so that nothing is left behind.
+#[derive(Debug)]
+pub struct FolderLock {
+    /// `None` where folders cannot be locked: outside Unix, and on some network file systems.
+    _file: Option<File>,
+}
+
+impl FolderLock {
+    /// Locks a folder that is there.
+    ///
+    /// # Errors
+    /// Another process holds it: `ResourceBusy`.
+    pub fn acquire(folder: &Path) -> io::Result<Self> {
+        let Ok(file) = File::open(folder) else { return Ok(Self { _file: None }) };
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: Some(file) }),
+            Err(fs::TryLockError::WouldBlock) => {
+                let problem = "another magnetar is writing here; wait for it, or choose another folder";
+                Err(io::Error::new(io::ErrorKind::ResourceBusy, problem))
+            }
+            Err(fs::TryLockError::Error(_)) => Ok(Self { _file: None }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AtomicFile;
+
+    #[test]
+    fn folders_are_made_with_those_above_and_only_one_process_locks_them() {
+        let above = tempfile::tempdir().unwrap();
+        let folder = above.path().join("a/b/c");
+        assert_eq!(nearest_folder(&folder), above.path());
+        create_folder(&folder).unwrap();
+        create_folder(&folder).unwrap();
+        assert_eq!(nearest_folder(&folder), folder);
+        let lock = FolderLock::acquire(&folder).unwrap();
+        assert_eq!(FolderLock::acquire(&folder).unwrap_err().kind(), io::ErrorKind::ResourceBusy);
+        drop(lock);
+        FolderLock::acquire(&folder).unwrap();
+        fs::write(folder.join("file"), "").unwrap();
+        assert!(create_folder(&folder.join("file/below")).is_err());
+    }
+
+    #[test]
+    fn unfinished_files_of_the_living_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let living = AtomicFile::create(&folder.path().join("living")).unwrap();
+        fs::write(folder.path().join(".magnetar-left"), "half").unwrap();
+        fs::write(folder.path().join("mine"), "whole").unwrap();
+        remove_unfinished(folder.path()).unwrap();
+        living.commit().unwrap();
+        let names: Vec<_> = list_folder(folder.path()).unwrap();
+        assert_eq!(names, ["living", "mine"].map(|name| folder.path().join(name)));
+    }
+}
