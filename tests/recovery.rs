@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use magnetar_dataset::Manifest;
+
 use crate::cli;
 use crate::folder::files;
 
@@ -77,10 +79,9 @@ fn a_stopped_extension_loses_no_row_and_is_finished_by_the_same_command() {
         call(&generate(&out, &["--limit", "130"]));
         fs::write(&replacement, &longer).unwrap();
         if committed {
-            let manifest = fs::read_to_string(whole.join("manifest.json")).unwrap();
-            let mut manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
-            manifest["splits"]["train"]["shards"].as_array_mut().unwrap().pop();
-            fs::write(out.join("manifest.json"), serde_json::to_string_pretty(&manifest).unwrap()).unwrap();
+            let mut manifest = Manifest::read(&whole).unwrap();
+            manifest.splits["train"].shards.pop();
+            manifest.write(&out).unwrap();
         }
         let found = verified(&out, &["--partial"]);
         assert_eq!(found["verification"]["rows"], if committed { 150 } else { 130 });
@@ -106,10 +107,10 @@ fn extending_by_a_slice_keeps_the_rows_of_a_cut_shard() {
 #[test]
 fn temporaries_of_a_living_process_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let living = fs::File::create(folder.path().join(".magnetar-posterior.parquet")).unwrap();
+    let living = fs::File::create(folder.path().join(".magnetar-posterior.parquet.0")).unwrap();
     living.lock().unwrap();
     fs::write(folder.path().join(".magnetar-left"), "half").unwrap();
     call(&generate(folder.path(), &["--limit", "20"]));
-    assert!(folder.path().join(".magnetar-posterior.parquet").exists());
+    assert!(folder.path().join(".magnetar-posterior.parquet.0").exists());
     assert!(!folder.path().join(".magnetar-left").exists());
 }

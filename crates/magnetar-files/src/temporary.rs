@@ -139,9 +139,8 @@ fn name(target: &Path, slot: u32) -> PathBuf {
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
         name.push(format!("{hash:016x}"));
     }
-    if slot > 0 {
-        name.push(format!(".{slot}"));
-    }
+    // Never the target's own ending: nobody who looks for files of its kind finds an unfinished one.
+    name.push(format!(".{slot}"));
     target.with_file_name(name)
 }
 
@@ -159,14 +158,14 @@ mod tests {
         let target = folder.path().join("a.npy");
         let first = Temporary::create(&target).unwrap();
         let second = Temporary::create(&target).unwrap();
-        assert_eq!(names(folder.path()), [".magnetar-a.npy", ".magnetar-a.npy.1"]);
+        assert_eq!(names(folder.path()), [".magnetar-a.npy.0", ".magnetar-a.npy.1"]);
         assert!(!remove_if_stale(first.1.path()).unwrap());
         // A killed process drops its locks and nothing else.
         let (file, temporary) = second;
         std::mem::forget(temporary);
         drop(file);
         let third = Temporary::create(&target).unwrap();
-        assert_eq!(names(folder.path()), [".magnetar-a.npy", ".magnetar-a.npy.1"]);
+        assert_eq!(names(folder.path()), [".magnetar-a.npy.0", ".magnetar-a.npy.1"]);
         drop((first, third));
         assert_eq!(names(folder.path()), Vec::<String>::new());
     }
@@ -185,7 +184,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let victim = folder.path().join("victim");
         fs::write(&victim, "mine").unwrap();
-        std::os::unix::fs::symlink(&victim, folder.path().join(".magnetar-a")).unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join(".magnetar-a.0")).unwrap();
         let (_file, temporary) = Temporary::create(&folder.path().join("a")).unwrap();
         assert!(temporary.path().ends_with(".magnetar-a.1"));
         assert_eq!(fs::read(&victim).unwrap(), b"mine");
