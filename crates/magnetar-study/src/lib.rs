@@ -39,3 +39,8 @@ pub use scorers::{
     OpenScorer, SCORERS, ScorerSettings, VolumeFile, VolumeFileError, is_volume_file, open_scorer, open_twin,
 };
 pub use twin_model::{assignment_index, known_split, twin_model};
+
+/// The snippets of the book's page on libraries, compiled and run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../library.md")]
+struct LibraryPage;
