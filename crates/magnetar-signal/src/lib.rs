@@ -7,6 +7,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use magnetar_scene::{MaterialLibrary, Pose, Scene};
+//! use magnetar_signal::sre::Component;
 //! use magnetar_signal::{LinkDraw, LinkSimulator, Radio, RadioConfig, seeded_streams};
 //!
 //! let radio = Arc::new(Radio::new(RadioConfig::default())?);
@@ -18,7 +19,7 @@
 //! let rf_chain = link.radio().config().rf_chain.draw(&mut rf_chain);
 //! let mut block = link.block();
 //! link.observe(&LinkDraw { tx_power_offset_db: 0.0, rf_chain }, &mut noise, &mut block);
-//! for arrival in link.estimate(&block)?.arrivals() {
+//! for Component { arrival, .. } in link.estimate(&block)?.kept() {
 //!     println!("AoA {:6.2} deg, SNR {:5.1} dB", arrival.aoa_rad.to_degrees(), arrival.snr_db);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
