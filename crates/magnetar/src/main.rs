@@ -25,18 +25,18 @@ fn main() -> ExitCode {
     match commands::run(Cli::parse().command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {}", told_once(&error));
+            eprintln!("error: {}", message_of(&error));
             ExitCode::FAILURE
         }
     }
 }
 
-/// An error and its causes, without those that the text before them has told already.
-fn told_once(error: &anyhow::Error) -> String {
+/// An error and its causes, without those that the text before them names already.
+fn message_of(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
         "" => cause,
-        told if told.contains(&cause) => text,
-        told => format!("{told}: {cause}"),
+        said if said.contains(&cause) => text,
+        said => format!("{said}: {cause}"),
     })
 }
 

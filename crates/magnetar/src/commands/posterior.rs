@@ -20,9 +20,9 @@ use crate::progress;
 #[command(after_help = "\
 A volume is a float32 array [D, H, W]: heading bin d looks along 360 d / D
 degrees, row i and column j are cells of the room along y and x. With --all the
-array is [rows, D, H, W]; a name that ends in .parquet gives a table instead, one
-row per posterior: mode, HPD sizes, marginals and the volume. Either file can be
-given to --scorer.
+array is [rows, D, H, W]; a name that ends in .parquet gives a table instead,
+one row per posterior: mode, HPD sizes, marginals and the volume. Either file
+can be given to --scorer.
 
 Examples:
   magnetar posterior data --index 3
