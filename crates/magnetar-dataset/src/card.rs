@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use arrow::datatypes::{DataType, Field, Fields};
+use magnetar_files::{seal, unseal};
 use magnetar_scene::AntennaPattern;
-use sha2::{Digest, Sha256};
 
 use crate::manifest::Manifest;
-use crate::recipe::{Csi, hex};
+use crate::recipe::Csi;
 
 /// Name of the card in the dataset's folder: the one that Hugging Face and people look for.
 pub(crate) const CARD: &str = "README.md";
@@ -17,20 +17,12 @@ pub(crate) fn card(manifest: &Manifest) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_card(&mut text, manifest);
-    let seal = seal(&text);
-    text + &seal
-}
-
-/// The last line: a comment with the SHA-256 of the text above it, by which an older card is told from a damaged one.
-fn seal(text: &str) -> String {
-    format!("<!-- SHA-256 of the text above: {} -->\n", hex(&Sha256::digest(text)))
+    seal(&text)
 }
 
 /// Whether a text is a whole card of this dataset, of this state or of an earlier one.
 pub(crate) fn is_card_of(text: &str, manifest: &Manifest) -> bool {
-    let start = text.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
-    let origin = origin(manifest);
-    text[start..] == seal(&text[..start]) && text[..start].contains(&origin)
+    unseal(text).is_some_and(|text| text.contains(&origin(manifest)))
 }
 
 /// Which dataset this is.

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use magnetar_files::list_folder;
+use magnetar_files::{list_folder, replacement_path};
 
 use crate::error::Error;
 use crate::manifest::{MANIFEST, Manifest, shard_name};
-use crate::shard::replacement_path;
 
 /// The manifest that is there, if any; refuses a folder with Parquet files but no manifest.
 pub(crate) fn existing(folder: &Path) -> Result<Option<Manifest>, Error> {

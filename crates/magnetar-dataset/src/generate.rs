@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
+use magnetar_files::replacement_path;
 use rayon::prelude::*;
 
 use arrow::array::RecordBatch;
@@ -17,7 +18,7 @@ use crate::generator::{Generator, RowGenerator};
 use crate::job::Pending;
 use crate::manifest::{Manifest, ShardInfo, write_whole};
 use crate::plan::Plan;
-use crate::shard::{ShardPlan, ShardWriter, replacement_path};
+use crate::shard::{ShardPlan, ShardWriter};
 
 /// Rows made before they are encoded.
 const CHUNK_ROWS: u64 = 64;

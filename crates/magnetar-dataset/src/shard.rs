@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
-use magnetar_files::{AtomicFile, open_file};
+use magnetar_files::{AtomicFile, open_file, replacement_path};
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -200,12 +200,6 @@ pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> Error {
         },
         source => Error::Parquet { path: path.to_owned(), source },
     }
-}
-
-/// Where the longer shard waits that will take the place of a shard at `path`. It has another ending, so that whoever
-/// reads all Parquet files of a folder sees each row once.
-pub(crate) fn replacement_path(path: &Path) -> PathBuf {
-    path.with_extension("parquet.next")
 }
 
 impl ShardInfo {

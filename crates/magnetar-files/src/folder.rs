@@ -63,6 +63,13 @@ pub fn rename_file(from: &Path, to: &Path) -> io::Result<()> {
     operation::sync_folder(folder_of(to))
 }
 
+/// Where the next version of a file waits until the manifest that names it is written. It has another ending, so that
+/// whoever reads all files of a kind in a folder sees one version.
+#[must_use]
+pub fn replacement_path(path: &Path) -> PathBuf {
+    path.with_added_extension("next")
+}
+
 /// Removes a file; one that is not there is no error.
 ///
 /// # Errors

@@ -44,6 +44,20 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
+/// Exchanges two folders of one file system in one step.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+pub(crate) fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    about_to(Operation::Rename, b)?;
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+/// Where folders cannot be exchanged, an older one stands in the way.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+pub(crate) fn exchange(_a: &Path, _b: &Path) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "an older folder is there; move it away first"))
+}
+
 /// Makes a file's content durable.
 pub(crate) fn sync(file: &File, path: &Path) -> io::Result<()> {
     about_to(Operation::Sync, path)?;
@@ -60,6 +74,12 @@ pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     about_to(Operation::MakeFolder, path)?;
     fs::create_dir(path)
+}
+
+/// Removes an empty folder.
+pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
+    about_to(Operation::Remove, path)?;
+    fs::remove_dir(path)
 }
 
 /// The paths of a folder's entries, sorted.

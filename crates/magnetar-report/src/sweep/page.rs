@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use magnetar_files::seal;
 use magnetar_study::sweep::{Axis, Design, Metric, Posterior, SweepTable, sensitivities};
 
 use super::{effect_chart, sensitivity_chart};
@@ -13,7 +14,7 @@ use crate::view::page::frame;
 /// Points listed in the page; the table on disk has all.
 const LISTED: usize = 500;
 
-/// The whole page.
+/// The whole page, sealed.
 #[must_use]
 pub fn sweep_page(table: &SweepTable) -> String {
     let manifest = &table.manifest;
@@ -33,7 +34,7 @@ pub fn sweep_page(table: &SweepTable) -> String {
         "</main>\n<footer>magnetar {}: everything here is simulated; nothing is measured.</footer>\n",
         escape(&manifest.version)
     );
-    frame(&format!("{}: sweep", manifest.sweep.name), &body)
+    seal(&frame(&format!("{}: sweep", manifest.sweep.name), &body))
 }
 
 /// The metric whose movers are listed: the posterior's NLL, else the arrivals found.

@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array
 use arrow::datatypes::{Field, Schema};
 use magnetar_dataset::recipe::hex;
 use magnetar_dataset::{Recipe, digest};
-use magnetar_files::{AtomicFile, read_text};
+use magnetar_files::{AtomicFile, read_text, rename_file, replacement_path};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -108,10 +108,14 @@ impl SweepTable {
             base: (*sweep.base).clone(),
             sha256: String::new(),
         };
-        manifest.table_sha256 = write_table(&out.join(SWEEP_TABLE), &manifest, &results)?;
+        // The table waits beside the older one until the manifest that names it is there.
+        let table = out.join(SWEEP_TABLE);
+        let waiting = replacement_path(&table);
+        manifest.table_sha256 = write_table(&waiting, &manifest, &results)?;
         let path = out.join(SWEEP_MANIFEST);
         manifest.sha256 = hex(&Sha256::digest(manifest.text(&path)?));
         AtomicFile::write(&path, manifest.text(&path)?.as_bytes()).map_err(StudyError::io(&path))?;
+        rename_file(&waiting, &table).map_err(StudyError::io(&table))?;
         Ok(Self { manifest, results })
     }
 

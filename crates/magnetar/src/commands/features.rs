@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::{Columns, Record};
+use magnetar_files::AtomicFolder;
 use magnetar_files::npy::NpyWriter;
 use magnetar_posterior::{Features, PosteriorError, Support, SupportSize, Target, query_channels, spatial_channels};
 use magnetar_study::{ReceiverView, StudyError, map_rows};
@@ -14,6 +15,9 @@ use rand::rngs::ChaCha8Rng;
 use super::dataset_folder::open_dataset;
 use super::scorer_args::SupportArgs;
 use crate::progress;
+
+/// The files of a set; older sets may hold some of them.
+const ARRAYS: [&str; 5] = ["spatial.npy", "query.npy", "dense.npy", "target.npy", "axes.npy"];
 
 /// Flags of `magnetar features`.
 #[derive(clap::Args)]
@@ -55,7 +59,7 @@ pub struct Args {
     dense: bool,
     #[command(flatten)]
     support: SupportArgs,
-    /// The folder to write into.
+    /// The folder to write; one that holds such arrays is replaced.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 }
@@ -67,8 +71,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let count = usize::try_from(rows)?;
     let size = args.support.size();
     let retained = dataset.recipe().sre.keep;
-    std::fs::create_dir_all(&args.out).with_context(|| format!("cannot make {}", args.out.display()))?;
-    let mut files = Files::create(&args.out, count, size, retained, args.dense)?;
+    // The arrays belong together: they appear, or replace older ones, in one step.
+    let place = || args.out.display().to_string();
+    let folder = AtomicFolder::create(&args.out, |name| ARRAYS.contains(&name)).with_context(place)?;
+    let mut files = Files::create(folder.path(), count, size, retained, args.dense)?;
     let bar = progress::bar(rows, "rows");
     let mut outcome = Ok(());
     map_rows(
@@ -83,6 +89,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     )?;
     outcome?;
     files.finish()?;
+    folder.commit().with_context(place)?;
     bar.finish_and_clear();
     Ok(ExitCode::SUCCESS)
 }

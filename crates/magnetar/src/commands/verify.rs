@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use magnetar_dataset::{SplitManifest, VerifyOptions, verify};
-use magnetar_files::read_bytes;
+use magnetar_dataset::{SplitManifest, Verification, VerifyOptions, verify};
+use magnetar_files::{read_text, unseal};
 use magnetar_report::sweep::sweep_page;
 use magnetar_study::sweep::{SWEEP_MANIFEST, SWEEP_PAGE, SweepTable, verify_sweep};
 use serde_json::json;
@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let mut found = verify_sweep(&args.dataset, options, &|rows| bar.inc(rows))?;
         bar.finish_and_clear();
         if found.problems.is_empty() {
-            found.problems.extend(check_page(&args.dataset)?);
+            check_page(&args.dataset, &mut found)?;
         }
         found
     } else {
@@ -90,14 +90,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if found.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is wrong with a sweep's page, which follows from its table; another version may draw it differently.
-fn check_page(folder: &Path) -> anyhow::Result<Option<String>> {
+/// A sweep's page follows from its table; another version may draw it differently. A run that was stopped before it came
+/// to its page leaves that of an earlier state.
+fn check_page(folder: &Path, found: &mut Verification) -> anyhow::Result<()> {
     let (path, table) = (folder.join(SWEEP_PAGE), SweepTable::open(folder)?);
-    let problem = match read_bytes(&path, MAX_PAGE_BYTES) {
-        Err(e) => e.to_string(),
-        Ok(_) if table.manifest.version != env!("CARGO_PKG_VERSION") => return Ok(None),
-        Ok(found) if found == sweep_page(&table).as_bytes() => return Ok(None),
-        Ok(_) => "not the page of this sweep, edited or damaged".to_owned(),
-    };
-    Ok(Some(format!("{}: {problem}; the same sweep command writes it anew", path.display())))
+    let at = |problem: &str| format!("{}: {problem}; the same sweep command writes it anew", path.display());
+    match read_text(&path, MAX_PAGE_BYTES) {
+        Err(e) => found.problems.push(at(&e.to_string())),
+        Ok(_) if table.manifest.version != env!("CARGO_PKG_VERSION") => {}
+        Ok(page) if page == sweep_page(&table) => {}
+        Ok(page) if unseal(&page).is_some() => found.notes.push(at("the page of an earlier state")),
+        Ok(_) => found.problems.push(at("not the page of this sweep, edited or damaged")),
+    }
+    Ok(())
 }
