@@ -10,6 +10,8 @@ mod dataset;
 #[cfg(feature = "cuda")]
 mod devices;
 mod estimate;
+#[cfg(feature = "fault-injection")]
+mod faults;
 mod folder;
 mod from_map;
 mod hostile_files;
