@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use magnetar_dataset::digest;
 use magnetar_files::npy::NpyError;
+use magnetar_files::{ReaderPanicked, guard};
 use magnetar_posterior::{Knowledge, PosteriorError, RowNumber, ScoreRow, Scorer, SupportSize, Volume};
 use parquet::errors::ParquetError;
 
@@ -97,9 +98,10 @@ impl VolumeFile {
         if !std::fs::metadata(path).map_err(io)?.is_file() {
             return Err(VolumeFileError::Content { path: path.to_owned(), problem: "not a regular file".into() });
         }
+        let damaged = |e: ReaderPanicked| VolumeFileError::Content { path: path.to_owned(), problem: e.to_string() };
         let split = OnceLock::new();
         let source = if path.extension().is_some_and(|ending| ending == "parquet") {
-            let table = VolumeTable::open(path)?;
+            let table = guard(|| VolumeTable::open(path)).map_err(damaged)??;
             if let Some(known) = table.split() {
                 let _ = split.set(known.to_owned());
             }
@@ -127,7 +129,10 @@ impl VolumeFile {
         let numbers = rows.iter().map(|row| self.row(row)).collect::<Result<Vec<_>, _>>()?;
         let indices: Vec<u64> = numbers.iter().map(|number| number.index).collect();
         let (read, shape) = match &self.source {
-            Source::Table(table) => (table.read(&indices, size)?, table.shape()),
+            Source::Table(table) => {
+                let read = guard(|| table.read(&indices, size)).map_err(|e| self.content(e.to_string()))?;
+                (read?, table.shape())
+            }
             Source::Array(array) => (array.read(&indices, size)?, Some(array.shape())),
         };
         if let Some(shape) = shape.filter(|shape| *shape != size) {
