@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 use harness::{Contestant, CountingAllocator, allocations, compare, human};
 use magnetar_scene::{BoxShape, Room, Slab};
-use magnetar_trace::Tracer;
+use magnetar_trace::{TraceOptions, Tracer};
 use nalgebra::{Point3, Vector3};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -88,7 +88,48 @@ fn main() {
         let extra = if n > 0 { human((s - base).max(0.0) / n as f64) } else { String::new() };
         println!("{:<16} {:>12} {:>16.0} {extra:>14}", contestant.name, human(*s), 1.0 / s);
     }
+    higher_orders(&lab, &worlds, &counts, &links);
     let growth = (seconds[seconds.len() - 1] - base) / (seconds[seconds.len() - 4] - base);
     let bound = 500.0 * 500f64.ln() / (64.0 * 64f64.ln());
     println!("what boxes cost grows x{growth:.1} from 64 to 500 boxes; n log n would be x{bound:.1}");
+}
+
+/// Orders two and three in the laboratory, with and without waves through the board, and among more and more boxes.
+fn higher_orders(lab: &Tracer, worlds: &[Tracer], counts: &[usize], links: &[(Point3<f64>, Point3<f64>)]) {
+    let with = |tracer: &Tracer, max_order: usize, transmission: bool| {
+        tracer.clone().with_options(TraceOptions { max_order, transmission }).unwrap()
+    };
+    let mut cases = Vec::new();
+    for order in [2, 3] {
+        for transmission in [false, true] {
+            let through = if transmission { ", through" } else { "" };
+            cases.push((format!("lab, order {order}{through}"), with(lab, order, transmission), 400));
+        }
+        for (n, world) in counts.iter().zip(worlds).filter(|(n, _)| [8, 64, 500].contains(*n)) {
+            let links = if order == 3 && *n > 8 { 4 } else { 40 };
+            cases.push((format!("{n} boxes, order {order}"), with(world, order, false), links));
+        }
+    }
+    let mut paths = Vec::with_capacity(1024);
+    let made = allocations(|| {
+        for (tx, rx) in &links[..400] {
+            let _ = black_box(cases[2].1.trace_into(tx, rx, &mut paths));
+        }
+    });
+    println!("order 2 among boxes: {made} allocations in 400 links");
+    let mut contestants: Vec<_> = cases
+        .iter()
+        .map(|(name, tracer, count)| {
+            let mut paths = Vec::with_capacity(1024);
+            Contestant::new(name, *count as f64, move || {
+                for (tx, rx) in &links[..*count] {
+                    let _ = black_box(tracer.trace_into(tx, rx, &mut paths));
+                }
+            })
+        })
+        .collect();
+    let seconds = compare(&mut contestants, 5);
+    for (contestant, s) in contestants.iter().zip(&seconds) {
+        println!("{:<24} {:>12} {:>16.0} links/s/core", contestant.name, human(*s), 1.0 / s);
+    }
 }

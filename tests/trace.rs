@@ -18,6 +18,22 @@ fn the_board_hides_the_direct_path() {
 }
 
 #[test]
+fn higher_orders_and_passages_are_named_by_what_they_meet() {
+    let link = ["lab_middle", "--tx", "0.98,2.28,1.08", "--rx", "1,-1,1.08"];
+    let table = cli::succeed(&[&["trace"], &link[..], &["--max-order", "2", "--transmission"]].concat());
+    assert!(table.contains("through:box0") && table.contains("ceiling floor"), "{table}");
+    let report = trace_json(&[&link[..], &["--max-order", "3"]].concat());
+    let paths = report["paths"].as_array().unwrap();
+    for path in paths {
+        assert_eq!(path["interactions"].as_array().unwrap().len() as u64, path["order"].as_u64().unwrap());
+    }
+    assert!(paths.iter().any(|path| path["order"] == 3) && paths.iter().all(|path| path["order"] != 4));
+    assert_eq!(report["left_out"]["too_long"], 0);
+    let refused = cli::fail(&[&["trace"], &link[..], &["--max-order", "4"]].concat());
+    assert!(refused.contains("0..=3"), "{refused}");
+}
+
+#[test]
 fn json_holds_what_the_table_shows() {
     let report = trace_json(&["lab", "--tx", "0,0,1", "--rx", "3,0,1,170"]);
     let los = &report["paths"][0];

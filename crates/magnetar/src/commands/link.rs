@@ -1,7 +1,7 @@
 //! What the commands about one link share: a scene, its materials, TX and RX.
 
 use magnetar_scene::{Pose, ResolvedScene, Scene};
-use magnetar_trace::{Path, Tracer};
+use magnetar_trace::{LeftOut, Path, TraceOptions, Tracer};
 
 use super::material::MaterialsArgs;
 use crate::args::PoseArg;
@@ -29,8 +29,10 @@ pub struct TracedLink {
     pub tx: Pose,
     /// The RX.
     pub rx: Pose,
-    /// The paths between them.
+    /// The paths between them, the direct one first, then by delay.
     pub paths: Vec<Path>,
+    /// What was found and left out.
+    pub left_out: LeftOut,
 }
 
 impl LinkArgs {
@@ -43,10 +45,12 @@ impl LinkArgs {
     }
 
     /// Loads the scene and traces the link at a carrier.
-    pub fn trace(&self, frequency_hz: f64) -> anyhow::Result<TracedLink> {
+    pub fn trace(&self, frequency_hz: f64, options: TraceOptions) -> anyhow::Result<TracedLink> {
         let (scene, world, [tx, rx]) = self.load(frequency_hz)?;
-        let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?;
-        let paths = tracer.trace(&tx.position, &rx.position)?;
-        Ok(TracedLink { scene, tx, rx, paths })
+        let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?.with_options(options)?;
+        let mut paths = Vec::new();
+        let left_out = tracer.trace_into(&tx.position, &rx.position, &mut paths)?;
+        paths.sort_by(|a, b| a.geometry.listing_order(&b.geometry));
+        Ok(TracedLink { scene, tx, rx, paths, left_out })
     }
 }

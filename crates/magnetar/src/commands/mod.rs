@@ -19,6 +19,7 @@ mod observe;
 mod pattern;
 mod plot;
 mod posterior;
+mod propagation;
 mod recipe;
 mod replay;
 mod report;

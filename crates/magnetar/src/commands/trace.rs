@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_scene::{Pose, Scene, wrap};
-use magnetar_trace::{Interaction, Path, Surface, azimuth, elevation};
+use magnetar_trace::{Interaction, LeftOut, MAX_INTERACTIONS, Path, Surface, azimuth, elevation};
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 use super::link::{LinkArgs, TracedLink};
+use super::propagation::PropagationArgs;
 use crate::args::parse_frequency_ghz;
 
 /// Flags of `magnetar trace`.
@@ -18,16 +19,20 @@ Columns: gain is 20 log10 |a|, phase the angle of a, with a the coefficient
 between vertically polarised isotropic antennas, without the propagation phase
 exp(-j 2 pi f tau). AoA and AoD are azimuth and elevation in degrees as the
 device sees them: 0 is its heading, counter-clockwise; AoA points from the RX
-toward the source.
+toward the source. A path is named by what it meets from TX to RX, each with
+its vertex; through:box0 is a passage through that box.
 
 Examples:
   magnetar trace lab_middle --tx 0.98,2.28 --rx 1,-1              both at the scene's device height
   magnetar trace lab --tx 0,0,1.08,90 --rx 1,-2,,-45 --json       an empty Z is that height, too
   magnetar trace my_room.toml --tx 1,1,1.5 --rx 3,2,1.5 --frequency-ghz 28
-  magnetar trace my_room.toml --tx 1,1 --rx 3,2 --materials my_materials.toml")]
+  magnetar trace my_room.toml --tx 1,1 --rx 3,2 --materials my_materials.toml
+  magnetar trace lab_middle --tx 0.98,2.28 --rx 1,-1 --max-order 3 --transmission")]
 pub struct Args {
     #[command(flatten)]
     link: LinkArgs,
+    #[command(flatten)]
+    propagation: PropagationArgs,
     /// Carrier frequency, GHz.
     #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz, allow_hyphen_values = true)]
     frequency_ghz: f64,
@@ -39,12 +44,16 @@ pub struct Args {
 /// Prints the paths of one link.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let frequency_hz = args.frequency_ghz * 1e9;
-    let TracedLink { scene, tx, rx, paths } = args.link.trace(frequency_hz)?;
+    let options = args.propagation.options();
+    let TracedLink { scene, tx, rx, paths, left_out } = args.link.trace(frequency_hz, options)?;
     let rows: Vec<Row> = paths.iter().map(|path| Row::new(path, &scene, &tx, &rx)).collect();
     if args.json {
         let report = json!({
             "scene": scene.name,
             "frequency_hz": frequency_hz,
+            "max_order": options.max_order,
+            "transmission": options.transmission,
+            "left_out": { "other_faces": left_out.other_faces, "too_long": left_out.too_long },
             "tx": pose_to_json(&tx),
             "rx": pose_to_json(&rx),
             "paths": rows.iter().map(Row::to_json).collect::<Vec<_>>(),
@@ -52,6 +61,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&report).context("the paths cannot be written as JSON")?);
     } else {
         print(&scene, args.frequency_ghz, &rows);
+        print_left_out(&left_out);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -158,21 +168,32 @@ fn hundredths(value: f64) -> f64 {
     (value * 100.0).round() / 100.0 + 0.0
 }
 
+fn print_left_out(left_out: &LeftOut) {
+    if left_out.other_faces > 0 {
+        println!("left out: {} paths that enter and leave a box at faces not opposite", left_out.other_faces);
+    }
+    if left_out.too_long > 0 {
+        println!("left out: {} paths with more than {MAX_INTERACTIONS} interactions", left_out.too_long);
+    }
+}
+
 fn print(scene: &Scene, frequency_ghz: f64, rows: &[Row]) {
     println!("{}, {frequency_ghz} GHz, {} paths", scene.name, rows.len());
+    let names: Vec<_> = rows.iter().map(|row| row.path.interactions().to_string()).collect();
+    let kinds: Vec<_> = rows.iter().map(|row| row.path.kind().to_string()).collect();
+    let longest = |texts: &[String], least: usize| texts.iter().map(String::len).fold(least, usize::max);
+    let (wide_kind, wide_name) = (longest(&kinds, 9), longest(&names, 10));
     println!(
-        "{:<9} {:<10} {:>9} {:>9} {:>8} {:>9} {:>16} {:>16}  vertex (m)",
+        "{:<wide_kind$} {:<wide_name$} {:>9} {:>9} {:>8} {:>9} {:>16} {:>16}  vertex (m)",
         "kind", "surface", "length m", "delay ns", "gain dB", "phase deg", "AoA az,el deg", "AoD az,el deg"
     );
-    for row in rows {
+    for ((row, kind), name) in rows.iter().zip(&kinds).zip(&names) {
         let angles = |a: &Angles| format!("{:.2}, {:.2}", hundredths(a.local_azimuth_deg), hundredths(a.elevation_deg));
         let vertices = row.path.interactions().vertices().map(|v| format!("{:.4}, {:.4}, {:.4}", v.x, v.y, v.z));
         let vertex =
             if row.path.geometry.is_line_of_sight() { "-".to_owned() } else { vertices.collect::<Vec<_>>().join("; ") };
         println!(
-            "{:<9} {:<10} {:>9.4} {:>9.4} {:>8.2} {:>9.2} {:>16} {:>16}  {vertex}",
-            row.path.kind().to_string(),
-            row.path.interactions().to_string(),
+            "{kind:<wide_kind$} {name:<wide_name$} {:>9.4} {:>9.4} {:>8.2} {:>9.2} {:>16} {:>16}  {vertex}",
             row.path.geometry.length,
             row.path.delay() * 1e9,
             row.gain_db(),
