@@ -49,12 +49,18 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-#[test]
-fn every_public_case_is_inside_tolerance() {
-    let export = read_export(Path::new(PUBLIC)).unwrap();
+/// A file of public cases, validated: sixty cases, all paths read.
+fn public_validation(file: &str, paths: usize) -> Validation {
+    let export = read_export(Path::new(file)).unwrap();
     assert!(export.warnings.is_empty());
     let validation = validate(&export);
-    assert_eq!((validation.cases, validation.paths), (60, 376));
+    assert_eq!((validation.cases, validation.paths), (60, paths));
+    validation
+}
+
+#[test]
+fn every_public_case_is_inside_tolerance() {
+    let validation = public_validation(PUBLIC, 376);
     assert_eq!(validation.matched.len(), 376);
     assert!(validation.ok(), "{:?} {:?}", validation.missing, validation.extra);
     // The residual is Sionna RT's float32; a wrong sign or a half-space instead of a slab is far above.
@@ -63,10 +69,7 @@ fn every_public_case_is_inside_tolerance() {
 
 #[test]
 fn every_public_case_of_several_interactions_is_accepted() {
-    let export = read_export(Path::new(PUBLIC_V2)).unwrap();
-    assert!(export.warnings.is_empty());
-    let validation = validate(&export);
-    assert_eq!((validation.cases, validation.paths), (60, 2022));
+    let validation = public_validation(PUBLIC_V2, 2022);
     assert!(validation.ok(), "{:?} {:?} {:?}", validation.missing, validation.extra, validation.left_out);
     let errors = validation.summary(|e| e.coefficient);
     assert!(errors.median < 5e-6 && errors.p99 <= 1.1e-4 && errors.max < 2e-3, "{errors:?}");
