@@ -1,0 +1,157 @@
+"""Valid inputs for every fuzz target, made from the shipped files and by the command line: python3 seeds.py MAGNETAR OUT"""
+
+import gzip
+import json
+import math
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SWEEP = """name = "seed"
+split = "test"
+rows = 4
+[[axis]]
+key = "link.reference_snr_db"
+values = [30.0, 40.0]
+"""
+RECIPE = """extends = "paper"
+name = "seed"
+inherit_splits = false
+[link]
+reference_snr_db = 40.0
+[splits.mine]
+no_board = 3
+board = 2
+views = 1
+translation_min_m = 0.1
+translation_max_m = 0.2
+materials = [{ wall = "wood", ceiling = "concrete", floor = "marble" }]
+"""
+SETS = 'link.reference_snr_db=40\nstore.csi=false\nname="a b"\nsplits.test.no_board=3\n'
+
+
+def npy(descr, shape, data, version=1):
+    """An npy file."""
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    preamble = 10 if version == 1 else 12
+    text += b" " * (63 - (preamble + len(text)) % 64) + b"\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text + data
+
+
+def room(side=24):
+    """A map of a small room: rows of grey values."""
+    def grey(x, y):
+        edge = min(x, y, side - 1 - x, side - 1 - y)
+        return 205 if edge < 2 else 0 if edge < 4 else 254
+    return [bytes(grey(x, y) for x in range(side)) for y in range(side)]
+
+
+def png(rows):
+    """A grey PNG."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    head = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
+    data = zlib.compress(b"".join(b"\0" + row for row in rows))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def pattern_files():
+    """Cuts as CSV and as MSI Planet."""
+    gain = {a: 8 - 9 * (1 - math.cos(math.radians(a))) for a in range(-180, 180, 30)}
+    cuts = "# name: two cuts\ncut,angle_deg,gain_db\n"
+    cuts += "".join(f"azimuth,{a},{g:.2f}\n" for a, g in gain.items())
+    cuts += "".join(f"elevation,{a},{g:.2f}\n" for a, g in gain.items())
+    loss = "".join(f"{a} {10 - 10 * math.cos(math.radians(a)):.2f}\n" for a in range(0, 360, 30))
+    msi = f"NAME a\nMAKE b\nFREQUENCY 10000\nGAIN 6 dBi\nTILT ELECTRICAL\nHORIZONTAL 12\n{loss}VERTICAL 12\n{loss}"
+    return cuts.encode(), msi.encode()
+
+
+def request(path, body):
+    """A request of the view's page."""
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nOrigin: http://127.0.0.1:8080\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+def main(magnetar, out):
+    """Writes all seeds."""
+    shutil.rmtree(out, ignore_errors=True)
+
+    def seed(target, name, data):
+        folder = out / target
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+    def run(*arguments):
+        subprocess.run([magnetar, *arguments], check=True, cwd=out)
+
+    out.mkdir(parents=True)
+    for target, folder in [("scene", "scenes"), ("recipe", "recipes"), ("sweep", "sweeps")]:
+        for file in (ROOT / folder).glob("*.toml"):
+            seed(target, file.name, file.read_bytes())
+    seed("scene", "boxes.toml", (ROOT / "tests/data/boxes.toml").read_bytes())
+    for file in (ROOT / "materials").glob("*.toml"):
+        # A few of its tables show as much as all, much faster.
+        tables = file.read_text().split("\n[")[1:4]
+        seed("material", file.name, ("[" + "\n[".join(tables)).encode())
+    for file in (ROOT / "crates").glob("*/*.twin.toml"):
+        seed("twin_parameters", file.name, file.read_bytes())
+
+    cuts, msi = pattern_files()
+    seed("pattern_csv", "grid.csv", (ROOT / "antenna_patterns/isotropic.csv").read_bytes())
+    seed("pattern_csv", "cuts.csv", cuts)
+    seed("pattern_msi", "cuts.msi", msi)
+
+    for number, (descr, size) in enumerate([("<f4", 4), ("<f8", 8), ("<c8", 8), (">c16", 16)]):
+        seed("npy", f"{number}.npy", npy(descr, "(2, 2)", bytes(range(4 * size)), 1 + number // 3))
+    seed("estimate", "64_bins", b"".join(
+        struct.pack("<4f", math.cos(0.3 * k), math.sin(0.3 * k), math.cos(0.3 * k + 1), math.sin(0.3 * k + 1))
+        for k in range(64)))
+
+    rows = room()
+    yaml = b"image: map.image\nresolution: 0.05\norigin: [-1.0, -1.0, 0.1]\nnegate: 0\n\0"
+    seed("occupancy_map", "pgm", yaml + b"P5\n%d %d\n255\n" % (len(rows[0]), len(rows)) + b"".join(rows))
+    seed("occupancy_map", "png", yaml + png(rows))
+
+    for file in (ROOT / "tests/data").glob("sionna*.json.gz"):
+        export = json.loads(gzip.decompress(file.read_bytes()))
+        for case in export["cases"][:40]:
+            case["id"] = case["id"][:20]
+        for first in (0, 5):
+            small = json.dumps({**export, "cases": export["cases"][first:first + 1]}, separators=(",", ":")).encode()
+            seed("sionna_export", f"{file.stem}-{first}", small)
+            seed("sionna_export", f"{file.stem}-{first}.gz", gzip.compress(small, mtime=0))
+
+    run("generate", "--split", "test", "--limit", "4", "--out", "dataset")
+    seed("manifest", "manifest.json", (out / "dataset/manifest.json").read_bytes())
+    for target in ("shard", "csi"):
+        seed(target, "whole", b"")
+        seed(target, "footer", bytes([9, 0, 0x80, 1]))
+        seed(target, "page", bytes([40, 1, 0, 255]))
+    (out / "seed.toml").write_text(SWEEP)
+    seed("sweep", "seed.toml", SWEEP.encode())
+    run("sweep", "seed.toml", "--out", "sweep_folder")
+    seed("sweep_manifest", "sweep.json", (out / "sweep_folder/sweep.json").read_bytes())
+    for result in sorted((out / "sweep_folder/points").glob("*.json"))[:1]:
+        seed("sweep_manifest", "result.json", result.read_bytes())
+    seed("recipe", "extends.toml", RECIPE.encode())
+    seed("recipe_set", "sets", SETS.encode())
+
+    run("view", "--export", "view.html")
+    page = (out / "view.html").read_text()
+    start = page.index(">", page.index('id="start"')) + 1
+    state = json.loads(page[start:page.index("</script>", start)])["state"]
+    state["posterior"] = False
+    body = json.dumps(state, separators=(",", ":"))
+    seed("view_message", "state", body.encode())
+    seed("view_request", "page", b"GET / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n")
+    seed("view_request", "row", request("/api/row", '{"split":"test","index":0}'))
+    seed("view_request", "link", request("/api/link", body))
+
+
+if __name__ == "__main__":
+    main(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve())
