@@ -76,7 +76,7 @@ for target in "${targets[@]}"; do
   # The first folder takes what is new; the others are only read.
   status=0
   "$CARGO_TARGET_DIR/$host/release/$target" "$found" "$kept" "$seeds/$target" -max_len="$(max_len "$target")" \
-    -max_total_time="$seconds" -runs="${RUNS:--1}" -rss_limit_mb=512 -timeout=60 -print_final_stats=1 \
+    -max_total_time="$seconds" -runs="${RUNS:--1}" -rss_limit_mb=512 -timeout=60 -report_slow_units=60 -print_final_stats=1 \
     -artifact_prefix="$artifacts/" >"$work/$target.log" 2>&1 </dev/null || status=$?
   statistic() { sed -n "s/^stat::$1: *//p" "$work/$target.log" | tail -1; }
   progress() { grep -ao " $1: [0-9]*" "$work/$target.log" | tail -1 | grep -o '[0-9]*' || echo 0; }
