@@ -2,6 +2,8 @@
 //!
 //! The bulk lookup against the same table reached through libm's `atan2`; single thread, taking turns in one run.
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark makes no data")]
+
 mod harness;
 
 use std::hint::black_box;

@@ -2,6 +2,7 @@
 //!
 //! `cargo bench --bench sre`
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark makes no data")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may stop at the first surprise")]
 
 mod harness;

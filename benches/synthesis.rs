@@ -3,6 +3,8 @@
 //! Single thread, contestants take turns in one run; the ratios are what counts. One observation has seven paths (a
 //! room without a board), 512 bins, two channels, the full RF chain and noise.
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark makes no data")]
+
 mod harness;
 
 use std::hint::black_box;

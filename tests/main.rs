@@ -1,5 +1,6 @@
 //! Cross-crate laws and the real binary, one module a concern.
 
+#![allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 #[cfg(feature = "cuda")]

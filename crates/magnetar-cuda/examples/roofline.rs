@@ -2,6 +2,8 @@
 //! recipe, counted while the real host code runs them on the counting stand-in driver, against published peaks of GPUs.
 //! No GPU is needed and none is used.
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark makes no data")]
+
 use std::error::Error;
 use std::sync::Arc;
 

@@ -6,6 +6,8 @@
 //!
 //! State of the evidence: assembled and CPU-emulated, not yet run on a GPU.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
+
 mod error;
 mod info;
 mod program;

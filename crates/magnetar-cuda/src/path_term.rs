@@ -28,9 +28,9 @@ impl From<&ReducedPath> for PathTerm {
     fn from(path: &ReducedPath) -> Self {
         let gain = [0, 1].map(|m| (f64::from(path.gain_re[m]), f64::from(path.gain_im[m])));
         Self {
-            amplitude: gain.map(|(re, im)| re.hypot(im) as f32),
+            amplitude: gain.map(|(re, im)| libm::hypot(re, im) as f32),
             start: [0, 1]
-                .map(|m| fixed_point(path.start_turns[m] + gain[m].1.atan2(gain[m].0) / std::f64::consts::TAU)),
+                .map(|m| fixed_point(path.start_turns[m] + libm::atan2(gain[m].1, gain[m].0) / std::f64::consts::TAU)),
             step: path.step_turns.map(fixed_point),
         }
     }

@@ -1,5 +1,6 @@
 //! Arrivals estimated from the rows of both backends.
 
+#![allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions")]
 #![cfg(feature = "cuda")]
 
 use std::f64::consts::{PI, TAU};

@@ -1,5 +1,6 @@
 //! The counts behind the roofline of docs/cuda.md obey the laws that the kernels' work must.
 
+#![allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions")]
 #![cfg(feature = "cuda")]
 
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,6 @@
 //! Candidate scoring through the real host code and the real kernel sources, on the stand-in driver.
 
+#![allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions")]
 #![cfg(feature = "cuda")]
 
 mod gpu;

@@ -76,14 +76,18 @@ mod tests {
         let whole = fs::read(&path).unwrap();
         let end = whole.len() - 8;
         let length = u32::from_le_bytes(whole[end..end + 4].try_into().unwrap()) as usize;
-        let mut refused = 0;
-        for at in end - length..end {
+        // Most of a footer are texts of ours, the recipe among them: there some bytes stand for all.
+        let texts = whole.windows(15).rposition(|text| text == b"magnetar.recipe").unwrap();
+        let places = (end - length..texts).step_by(2).chain((texts..end).step_by(32));
+        let (mut tried, mut refused) = (0, 0);
+        for at in places {
             let mut bytes = whole.clone();
-            bytes[at] ^= [0x01, 0x10, 0x80, 0xff][at % 4];
+            bytes[at] ^= [0x01, 0x10, 0x80, 0xff][tried % 4];
             fs::write(&path, bytes).unwrap();
             let rows = dataset.records("test", Columns::All).unwrap();
+            tried += 1;
             refused += usize::from(rows.collect::<Result<Vec<_>, _>>().is_err());
         }
-        assert!(refused > length / 4, "{refused} of {length}");
+        assert!(refused > tried / 4, "{refused} of {tried}");
     }
 }

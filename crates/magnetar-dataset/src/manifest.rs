@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use magnetar_files::{AtomicFile, BoundedReadError, read_text};
+use magnetar_signal::PROCESSOR_CLASS;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -19,6 +20,13 @@ const FORMAT: &str = "magnetar-dataset";
 
 /// The backend whose rows are the same to the bit everywhere; rows of others agree with them within rounding.
 pub(crate) const REFERENCE_BACKEND: &str = "cpu";
+
+/// Version of the arithmetic: the same recipe and seed give the same bits as long as this number stays. Version 2 gives
+/// them on every processor of a class; version 1, which recorded no number, did not.
+pub const GENERATOR_VERSION: u32 = 2;
+
+/// The class of processors that a manifest without one came from.
+const UNRECORDED_CLASS: &str = "unrecorded";
 
 /// A manifest larger than this is not one of ours: half a million shards take less.
 const MAX_BYTES: u64 = 128 << 20;
@@ -61,6 +69,12 @@ pub struct Manifest {
     pub version: String,
     /// Version of the columns.
     pub schema_version: SchemaVersion,
+    /// Version of the arithmetic that made the rows, see [`GENERATOR_VERSION`].
+    #[serde(default = "first_generator_version")]
+    pub generator_version: u32,
+    /// Class of the processors that made the rows: those of one class give the same bits.
+    #[serde(default = "unrecorded_class")]
+    pub processor_class: String,
     /// What made the rows: `cpu` or `cuda`.
     pub backend: String,
     /// What the rows stand for, if they are simulated stand-ins for measurements.
@@ -96,6 +110,14 @@ impl SplitManifest {
     }
 }
 
+fn first_generator_version() -> u32 {
+    1
+}
+
+fn unrecorded_class() -> String {
+    UNRECORDED_CLASS.into()
+}
+
 /// File name of a shard.
 #[must_use]
 pub fn shard_name(number: u64) -> String {
@@ -110,6 +132,8 @@ impl Manifest {
             format: FORMAT.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             schema_version: SCHEMA_VERSION,
+            generator_version: GENERATOR_VERSION,
+            processor_class: PROCESSOR_CLASS.into(),
             backend: REFERENCE_BACKEND.into(),
             stand_in: recipe.replay.is_some().then(|| STAND_IN.into()),
             recipe_hash: recipe.hash(),
@@ -196,6 +220,8 @@ impl Manifest {
         for (what, a, b) in [
             ("version", &self.version, &other.version),
             ("schema", &self.schema_version.to_string(), &other.schema_version.to_string()),
+            ("generator_version", &self.generator_version.to_string(), &other.generator_version.to_string()),
+            ("processor_class", &self.processor_class, &other.processor_class),
             ("backend", &self.backend, &other.backend),
             ("seed", &self.seed.to_string(), &other.seed.to_string()),
         ] {
@@ -206,6 +232,18 @@ impl Manifest {
         let named = |line: &String| !line.starts_with("name: ") && !line.starts_with("description: ");
         found.extend(differences(&self.recipe, &other.recipe).into_iter().filter(named));
         found
+    }
+
+    /// Why this program on this processor does not make the same bits of the recipe and seed; `None` if it does.
+    #[must_use]
+    pub fn not_reproducible(&self) -> Option<String> {
+        if self.generator_version != GENERATOR_VERSION {
+            let theirs = self.generator_version;
+            return Some(format!("generator version {theirs} made them, this program has {GENERATOR_VERSION}"));
+        }
+        (self.processor_class != PROCESSOR_CLASS).then(|| {
+            format!("processors of class {} made them, this one is of class {PROCESSOR_CLASS}", self.processor_class)
+        })
     }
 
     /// Path of a shard.

@@ -43,6 +43,8 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
     let mut whole = Manifest::new(first.recipe(), first.manifest().seed);
     whole.version.clone_from(&first.manifest().version);
     whole.schema_version = first.manifest().schema_version;
+    whole.generator_version = first.manifest().generator_version;
+    whole.processor_class.clone_from(&first.manifest().processor_class);
     whole.backend.clone_from(&first.manifest().backend);
     for source in &sources {
         let differences = whole.differences(source.manifest());

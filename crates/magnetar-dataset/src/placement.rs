@@ -139,7 +139,7 @@ impl<'a> Placer<'a> {
         let fraction = between(u, family.along_min, family.along_max);
         let behind = between(u, family.behind_distance_min_m, family.behind_distance_max_m);
         let offset = |max: f64| left * between(v, -max, max);
-        let bearing = along.y.atan2(along.x);
+        let bearing = libm::atan2(along.y, along.x);
         let (center, yaw) = match region {
             Region::Across => (from + link * fraction + offset(family.across_offset_max_m), bearing + FRAC_PI_2),
             Region::Beside => {

@@ -189,13 +189,13 @@ pub struct ArrivalErrors {
 /// phase, or with wideband AoAs the half plane in front of the array. Radians.
 fn true_phase_and_aoa(recipe: &Recipe, path: &RecordPath) -> (f64, f64) {
     let turns = recipe.band.carrier_hz * recipe.array.max_delay_difference_s();
-    let sine = path.aoa_azimuth.sin() * path.aoa_elevation.cos();
+    let sine = libm::sin(path.aoa_azimuth) * libm::cos(path.aoa_elevation);
     let phase = wrap(TAU * turns * sine);
     let seen = match recipe.sre.aoa_mode {
         AoaMode::Narrowband => phase / (TAU * turns),
         AoaMode::Wideband => sine,
     };
-    (phase, seen.clamp(-1.0, 1.0).asin())
+    (phase, libm::asin(seen.clamp(-1.0, 1.0)))
 }
 
 /// AoA of an arrival minus that of its true path in the estimator's range, radians.
@@ -215,7 +215,7 @@ pub fn arrival_errors(
 ) -> ArrivalErrors {
     let (phase, aoa) = true_phase_and_aoa(recipe, path);
     let scale = radio.amplitude_scale(record.tx_power_offset_db);
-    let truth = 10.0 * (path.power() * scale * scale).max(f64::MIN_POSITIVE).log10();
+    let truth = 10.0 * libm::log10((path.power() * scale * scale).max(f64::MIN_POSITIVE));
     ArrivalErrors {
         phase: wrap(arrival.phase_rad - phase),
         aoa: arrival.aoa_rad - aoa,

@@ -88,6 +88,10 @@ pub fn verify(folder: &Path, options: VerifyOptions, progress: &(dyn Fn(u64) + S
                 Err(problem) => found.problems.push(problem),
             }
         }
+        if let Some(reason) = dataset.manifest().not_reproducible() {
+            found.notes.push(format!("{}: rows were not made again: {reason}", folder.join(name).display()));
+            continue;
+        }
         let generator = match Generator::new(&recipe, dataset.manifest().seed, name) {
             Ok(generator) => generator,
             Err(e) => {

@@ -56,14 +56,14 @@ impl Features {
             for (j, x) in support.xs().iter().enumerate() {
                 let cell = i * size.columns + j;
                 let (ex, ey) = (x - rx.position.x, y - rx.position.y);
-                let bearing = ey.atan2(ex);
+                let bearing = libm::atan2(ey, ex);
                 let local = bearing - rx.heading;
                 let mut put = |channel: usize, value: f64| spatial[channel * plane + cell] = value as f32;
                 put(0, ex / DISPLACEMENT_SCALE_M);
                 put(1, ey / DISPLACEMENT_SCALE_M);
-                put(2, ex.hypot(ey).max(RANGE_FLOOR_M).ln());
-                put(3, local.cos());
-                put(4, local.sin());
+                put(2, libm::log((ex * ex + ey * ey).sqrt().max(RANGE_FLOOR_M)));
+                put(3, libm::cos(local));
+                put(4, libm::sin(local));
                 let clear = layout.planar_los([*x, *y], [rx.position.x, rx.position.y]);
                 put(5, if clear { 1.0 } else { 0.0 });
                 put(6, dx / DISPLACEMENT_SCALE_M);
@@ -71,16 +71,16 @@ impl Features {
                 for (k, arrival) in arrivals.found.iter().take(keep).enumerate() {
                     let mismatch = arrival.aoa_rad - local;
                     put(8 + 4 * k, arrival.snr_db / SNR_SCALE_DB);
-                    put(9 + 4 * k, mismatch.cos());
-                    put(10 + 4 * k, mismatch.sin());
+                    put(9 + 4 * k, libm::cos(mismatch));
+                    put(10 + 4 * k, libm::sin(mismatch));
                     put(11 + 4 * k, 1.0);
                 }
                 for d in 0..size.headings {
                     let heading = support.heading(d);
                     let voxel = support.index(d, i, j);
                     let mut put = |channel: usize, angle: f64| {
-                        query[channel * size.len() + voxel] = angle.cos() as f32;
-                        query[(channel + 1) * size.len() + voxel] = angle.sin() as f32;
+                        query[channel * size.len() + voxel] = libm::cos(angle) as f32;
+                        query[(channel + 1) * size.len() + voxel] = libm::sin(angle) as f32;
                     };
                     put(0, heading - rx.heading);
                     // From the candidate to the RX: the bearing reversed.

@@ -34,10 +34,10 @@ pub fn fuse(posteriors: &[Volume]) -> Result<Fused, PosteriorError> {
     let mut log_joint = vec![0.0; size.len()];
     for p in posteriors {
         for (sum, m) in log_early.iter_mut().zip(p.position_marginal()) {
-            *sum += m.ln();
+            *sum += libm::log(m);
         }
         for (sum, m) in log_joint.iter_mut().zip(p.mass()) {
-            *sum += f64::from(*m).ln();
+            *sum += libm::log(f64::from(*m));
         }
     }
     let mut log_late = vec![f64::NEG_INFINITY; plane];
@@ -47,7 +47,7 @@ pub fn fuse(posteriors: &[Volume]) -> Result<Fused, PosteriorError> {
     let kappa = log_late
         .iter()
         .zip(&log_early)
-        .map(|(late, early)| if early.is_finite() { (late - early).exp().clamp(0.0, 1.0) } else { 0.0 })
+        .map(|(late, early)| if early.is_finite() { libm::exp(late - early).clamp(0.0, 1.0) } else { 0.0 })
         .collect();
     let joint = normalise(&log_joint).ok_or(PosteriorError::Conflict { order: "late" })?;
     let early = normalise(&log_early).ok_or(PosteriorError::Conflict { order: "early" })?;
@@ -57,12 +57,12 @@ pub fn fuse(posteriors: &[Volume]) -> Result<Fused, PosteriorError> {
 
 fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = values.clone().fold(f64::NEG_INFINITY, f64::max);
-    if top.is_finite() { top + values.map(|v| (v - top).exp()).sum::<f64>().ln() } else { f64::NEG_INFINITY }
+    if top.is_finite() { top + libm::log(values.map(|v| libm::exp(v - top)).sum::<f64>()) } else { f64::NEG_INFINITY }
 }
 
 fn normalise(logs: &[f64]) -> Option<Vec<f64>> {
     let total = log_sum_exp(logs.iter().copied());
-    total.is_finite().then(|| logs.iter().map(|l| (l - total).exp()).collect())
+    total.is_finite().then(|| logs.iter().map(|l| libm::exp(l - total)).collect())
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! From one observation (K ranked AoA-SNR pairs), the layout and the RX pose to a joint distribution over the TX's
 //! planar position and heading.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
+
 mod balanced;
 mod balanced_metrics;
 mod error;

@@ -20,9 +20,9 @@ pub fn uniform_referenced_loss(
     if !top.is_finite() {
         return Err(PosteriorError::NoMass);
     }
-    let mean = valid().map(|s| (s - top).exp()).sum::<f64>() / mask.count() as f64;
+    let mean = valid().map(|s| libm::exp(s - top)).sum::<f64>() / mask.count() as f64;
     let expected: f64 = target.voxels.iter().filter_map(|&(n, w)| scores.get(n).map(|s| w * s)).sum();
-    Ok(top + mean.ln() - expected)
+    Ok(top + libm::log(mean) - expected)
 }
 
 #[cfg(test)]

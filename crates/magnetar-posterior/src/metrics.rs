@@ -51,15 +51,15 @@ impl Score {
     /// Scores a posterior. `target` is the evaluation target of `truth` on `support`.
     #[must_use]
     pub fn new(volume: &Volume, support: &Support, mask: &Mask, target: &Target, rx: &Pose, truth: &Pose) -> Self {
-        let nll = target.voxels.iter().map(|&(n, w)| -w * f64::from(volume.mass()[n]).ln()).sum();
-        let bearing_to = |x: f64, y: f64| (y - rx.position.y).atan2(x - rx.position.x);
+        let nll = target.voxels.iter().map(|&(n, w)| -w * libm::log(f64::from(volume.mass()[n]))).sum();
+        let bearing_to = |x: f64, y: f64| libm::atan2(y - rx.position.y, x - rx.position.x);
         let true_bearing = bearing_to(truth.position.x, truth.position.y);
         let size = support.size();
         let errors = |n: usize| {
             let (d, i, j) = support.place(n);
             let (x, y) = (support.xs()[j], support.ys()[i]);
             Errors {
-                xy: (x - truth.position.x).hypot(y - truth.position.y),
+                xy: libm::hypot(x - truth.position.x, y - truth.position.y),
                 bearing: wrap(bearing_to(x, y) - true_bearing).abs(),
                 heading: wrap(support.heading(d) - truth.heading).abs(),
             }

@@ -163,7 +163,7 @@ impl Support {
         let mut valid = vec![true; self.size.rows * self.size.columns];
         for (i, y) in self.ys.iter().enumerate().filter(|(_, y)| near(**y, rx.position.y)) {
             for (j, x) in self.xs.iter().enumerate().filter(|(_, x)| near(**x, rx.position.x)) {
-                if (x - rx.position.x).hypot(y - rx.position.y) <= COINCIDENT_M {
+                if libm::hypot(x - rx.position.x, y - rx.position.y) <= COINCIDENT_M {
                     valid[i * self.size.columns + j] = false;
                 }
             }

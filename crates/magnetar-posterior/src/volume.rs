@@ -52,7 +52,7 @@ impl Volume {
         if !top.is_finite() {
             return Err(PosteriorError::NoMass);
         }
-        let weights: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
+        let weights: Vec<f64> = scores.iter().map(|s| libm::exp(s - top)).collect();
         Self::from_weights(size, mask, &weights)
     }
 

@@ -17,7 +17,7 @@ impl BoxShape {
     /// A global point in the box's own frame (origin at the centre).
     #[must_use]
     pub fn local_from_global(&self, point: &Point3<f64>) -> Point3<f64> {
-        let (sin, cos) = self.yaw.sin_cos();
+        let (sin, cos) = libm::sincos(self.yaw);
         let d = point - self.center;
         Point3::new(cos * d.x + sin * d.y, cos * d.y - sin * d.x, d.z)
     }
@@ -25,7 +25,7 @@ impl BoxShape {
     /// A point of the box's own frame in the global frame.
     #[must_use]
     pub fn global_from_local(&self, point: &Point3<f64>) -> Point3<f64> {
-        let (sin, cos) = self.yaw.sin_cos();
+        let (sin, cos) = libm::sincos(self.yaw);
         self.center + Vector3::new(cos * point.x - sin * point.y, sin * point.x + cos * point.y, point.z)
     }
 

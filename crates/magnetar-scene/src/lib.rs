@@ -3,6 +3,8 @@
 //! SI units and radians inside; degrees only in files and on screens, with the unit in the name. The global frame
 //! has z up; headings run counter-clockwise from +x in [-pi, pi).
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
+
 mod angle;
 mod block;
 mod error;

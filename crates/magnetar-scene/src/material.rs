@@ -87,7 +87,7 @@ impl MaterialRange {
     #[must_use]
     pub fn at(&self, frequency_hz: f64) -> (f64, f64) {
         let f_ghz = frequency_hz / 1e9;
-        (self.a * f_ghz.powf(self.b), self.c * f_ghz.powf(self.d))
+        (self.a * libm::pow(f_ghz, self.b), self.c * libm::pow(f_ghz, self.d))
     }
 }
 

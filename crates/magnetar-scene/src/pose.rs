@@ -21,7 +21,7 @@ impl Pose {
     /// Turns a direction of the global frame into this device's own frame (x along its heading).
     #[must_use]
     pub fn device_from_global(&self, direction: &Vector3<f64>) -> Vector3<f64> {
-        let (sin, cos) = self.heading.sin_cos();
+        let (sin, cos) = libm::sincos(self.heading);
         Vector3::new(cos * direction.x + sin * direction.y, cos * direction.y - sin * direction.x, direction.z)
     }
 }

@@ -59,7 +59,7 @@ impl RxArray {
     /// AoA `aoa` (radians, 0 is boresight) in the horizontal plane, radians: `2 pi f d sin(aoa) / c`.
     #[must_use]
     pub fn phase(&self, aoa: f64, frequency_hz: f64) -> f64 {
-        std::f64::consts::TAU * frequency_hz * self.max_delay_difference_s() * aoa.sin()
+        std::f64::consts::TAU * frequency_hz * self.max_delay_difference_s() * libm::sin(aoa)
     }
 }
 

@@ -25,6 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
+
 mod array;
 mod arrival;
 mod backend;
@@ -35,9 +37,11 @@ mod key_range;
 mod link_scale;
 mod link_simulator;
 mod noise;
+mod normals;
 mod observation;
 mod path_sum;
 mod phasor;
+mod processor;
 mod radio;
 mod reduced_path;
 mod reduced_rf_chain;
@@ -59,6 +63,7 @@ pub use link_simulator::{LinkDraw, LinkSimulator, seeded_streams};
 pub use noise::{NoiseConfig, add_noise};
 pub use observation::Observation;
 pub use path_sum::PathSum;
+pub use processor::{PROCESSOR_CLASS, VECTORS_VARIABLE, has_avx2};
 pub use radio::{AntennaConfig, Radio, RadioConfig, RadioError};
 pub use reduced_path::ReducedPath;
 pub use reduced_rf_chain::ReducedRfChain;

@@ -59,6 +59,6 @@ impl LinkConfig {
             return 0.0;
         }
         let db = self.reference_snr_db + self.input_power_adjustment_db + tx_power_offset_db;
-        10f64.powf(db / 20.0) / at_one_metre
+        libm::exp10(db / 20.0) / at_one_metre
     }
 }

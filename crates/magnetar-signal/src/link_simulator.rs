@@ -106,7 +106,7 @@ impl LinkSimulator {
         let scale = self.radio.amplitude_scale(tx_power_offset_db);
         self.element_paths.iter().map(move |path| {
             let power = path.gain.iter().map(Complex64::norm_sqr).sum::<f64>() / ELEMENTS as f64;
-            10.0 * (power * scale * scale).log10()
+            10.0 * libm::log10(power * scale * scale)
         })
     }
 

@@ -1,12 +1,10 @@
 //! Receiver noise.
 
-use std::f32::consts::FRAC_1_SQRT_2;
-
-use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::Observation;
+use crate::normals::add_complex_normals;
 
 /// Whether noise is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,13 +21,10 @@ impl Default for NoiseConfig {
 }
 
 /// Adds circular complex Gaussian noise of unit variance to every bin of both channels. Draws channel 0 first, then
-/// channel 1; in each, real and imaginary part by bin.
+/// channel 1; each takes two 32-bit words a bin from the stream, the bins rounded up to a multiple of 16.
 pub fn add_noise<R: Rng + ?Sized>(block: &mut Observation, rng: &mut R) {
-    let bins = block.bins();
     for (re, im) in block.re.iter_mut().zip(&mut block.im) {
-        for (re, im) in re[..bins].iter_mut().zip(&mut im[..bins]) {
-            *re += FRAC_1_SQRT_2 * rng.sample::<f32, _>(StandardNormal);
-            *im += FRAC_1_SQRT_2 * rng.sample::<f32, _>(StandardNormal);
-        }
+        add_complex_normals(re, im, rng);
     }
+    block.clear_padding();
 }

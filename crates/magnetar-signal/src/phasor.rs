@@ -7,6 +7,7 @@
 use wide::f64x2;
 
 use crate::observation::GROUP;
+use crate::vector_math::sin_cos_of_turns;
 
 /// A complex number for each of two elements.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +19,7 @@ pub(crate) struct Pair {
 impl Pair {
     /// `exp(j 2 pi turns)`; `turns` should be reduced.
     pub fn from_turns(turns: [f64; 2]) -> Self {
-        let (im, re) = (f64x2::from(turns) * f64x2::from(std::f64::consts::TAU)).sin_cos();
+        let (im, re) = sin_cos_of_turns(turns);
         Self { re, im }
     }
 

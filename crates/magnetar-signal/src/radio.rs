@@ -179,7 +179,7 @@ impl Radio {
     /// E / (2 bins).
     #[must_use]
     pub fn detection_threshold_db(&self) -> f64 {
-        10.0 * (self.sre.threshold() / (ELEMENTS * self.config.band.bins) as f64).log10()
+        10.0 * libm::log10(self.sre.threshold() / (ELEMENTS * self.config.band.bins) as f64)
     }
 }
 

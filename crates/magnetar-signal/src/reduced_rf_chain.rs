@@ -35,7 +35,7 @@ impl ReducedRfChain {
     pub fn new(draw: &RfChainDraw, band: &Band) -> Self {
         let first = -band.offset_hz(0) * draw.timing_offset_s + draw.common_phase_rad / TAU;
         let half_error = draw.phase_error_rad / TAU / 2.0;
-        let amplitude = (draw.gain_imbalance_db / 2.0 * NEPERS_PER_DB).exp();
+        let amplitude = libm::exp(draw.gain_imbalance_db / 2.0 * NEPERS_PER_DB);
         Self {
             amplitude: [amplitude.recip(), amplitude],
             start_turns: [reduce(first - half_error), reduce(first + half_error)],

@@ -1,10 +1,10 @@
 //! What the receiver's RF chain does to a block: settings, and one draw of them.
 
 use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 use crate::array::ELEMENTS;
+use crate::normals::Normals;
 use crate::{ConfigError, KeyRange};
 
 /// Most cosine terms of a ripple.
@@ -110,7 +110,8 @@ impl RfChainConfig {
         let common_phase_rad =
             on * f64::from(u8::from(self.common_phase)) * std::f64::consts::PI * (2.0 * rng.random::<f64>() - 1.0);
         let timing_offset_s = on * self.timing_offset_max_ns * 1e-9 * rng.random::<f64>();
-        let mut normal = |rms: f64| -> f64 { on * rms * rng.sample::<f64, _>(StandardNormal) };
+        let mut normals = Normals::new(rng);
+        let mut normal = |rms: f64| -> f64 { on * rms * normals.draw() };
         let gain_imbalance_db = normal(self.gain_imbalance_db_rms);
         let phase_error_rad = normal(self.phase_error_deg_rms.to_radians());
         // The mean square of c cos(pi n (k + 1/2) / bins) over the band is c^2 / 2, and the terms are orthogonal.

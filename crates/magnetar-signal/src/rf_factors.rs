@@ -31,7 +31,7 @@ impl RfFactors {
     #[must_use]
     pub fn new(band: Band) -> Self {
         let groups = band.bins.div_ceil(GROUP);
-        let cosine = |n: usize, k: usize| (PI * (n + 1) as f64 * (k as f64 + 0.5) / band.bins as f64).cos() as f32;
+        let cosine = |n: usize, k: usize| libm::cos(PI * (n + 1) as f64 * (k as f64 + 0.5) / band.bins as f64) as f32;
         let cosines = (0..groups)
             .map(|group| std::array::from_fn(|n| std::array::from_fn(|j| cosine(n, group * GROUP + j))))
             .collect();

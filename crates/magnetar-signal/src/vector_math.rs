@@ -1,12 +1,12 @@
-//! Exponential, sine and cosine of eight f32 at once, for arguments of moderate size.
+//! Exponential, sine and cosine of several numbers at once, for arguments of moderate size.
 //!
 //! The general functions of vector libraries spend most of their time on infinities and huge arguments, which a ripple
-//! does not have. Built from products and sums alone, these give the same bits on every x86-64. Polynomials: Chebyshev
-//! fits, within 3e-8 of the functions.
+//! does not have. Built from products and sums alone, these give the same bits on every processor. Polynomials
+//! in f32 are Chebyshev fits within 3e-8 of the functions, those in f64 are Taylor's.
 
 use std::f32::consts::{FRAC_1_PI, LOG2_E};
 
-use wide::{f32x8, i32x8};
+use wide::{f32x8, f64x2, i32x8};
 
 /// Adding and subtracting 1.5 * 2^23 rounds to the nearest integer, left in the low bits in between.
 const ROUND: f32 = 12_582_912.0;
@@ -65,6 +65,45 @@ pub(crate) fn sin_cos(x: f32x8) -> (f32x8, f32x8) {
     (sin ^ sign, cos ^ sign)
 }
 
+/// `(sin x, cos x)` of two f64 for `|x| <= pi / 4` and a little beyond, to 1e-15.
+#[inline(always)]
+pub(crate) fn sin_cos_of_eighth(x: f64x2) -> (f64x2, f64x2) {
+    let y = x * x;
+    let mut s = f64x2::splat(-1.0 / 1_307_674_368_000.0);
+    for c in [1.0 / 6_227_020_800.0, -1.0 / 39_916_800.0, 1.0 / 362_880.0, -1.0 / 5_040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0]
+    {
+        s = s * y + f64x2::splat(c);
+    }
+    let mut k = f64x2::splat(1.0 / 20_922_789_888_000.0);
+    for c in
+        [-1.0 / 87_178_291_200.0, 1.0 / 479_001_600.0, -1.0 / 3_628_800.0, 1.0 / 40_320.0, -1.0 / 720.0, 1.0 / 24.0]
+    {
+        k = k * y + f64x2::splat(c);
+    }
+    (s * x, (k * y - f64x2::splat(0.5)) * y + f64x2::splat(1.0))
+}
+
+/// `(sin, cos)` of two angles in turns, each from -1/2 to 1/2.
+pub(crate) fn sin_cos_of_turns(turns: [f64; 2]) -> (f64x2, f64x2) {
+    // Adding and subtracting 1.5 * 2^52 rounds to the nearest quarter turn, whose number is left in the low bits.
+    const ROUND: f64x2 = f64x2::new([6_755_399_441_055_744.0; 2]);
+    let turns = f64x2::from(turns);
+    let shifted = turns * 4.0 + ROUND;
+    let rest = turns - (shifted - ROUND) * 0.25;
+    let (sin, cos) = sin_cos_of_eighth(rest * std::f64::consts::TAU);
+    let bits = |x: f64x2| x.to_array().map(f64::to_bits);
+    let (shifted, sin, cos) = (bits(shifted), bits(sin), bits(cos));
+    let (mut out_sin, mut out_cos) = ([0.0; 2], [0.0; 2]);
+    for lane in 0..2 {
+        // Odd quarter turns exchange the two; bits instead of branches, which no processor could foresee.
+        let quarter = shifted[lane] & 3;
+        let exchanged = (sin[lane] ^ cos[lane]) & 0u64.wrapping_sub(quarter & 1);
+        out_sin[lane] = f64::from_bits(sin[lane] ^ exchanged ^ ((quarter >> 1) << 63));
+        out_cos[lane] = f64::from_bits(cos[lane] ^ exchanged ^ (((quarter >> 1) ^ (quarter & 1)) << 63));
+    }
+    (f64x2::from(out_sin), f64x2::from(out_cos))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -98,5 +137,23 @@ mod tests {
     fn nothing_is_changed_by_zero() {
         let (sin, cos) = sin_cos(f32x8::ZERO);
         assert_eq!((sin.to_array(), cos.to_array(), exp(f32x8::ZERO).to_array()), ([0.0; 8], [1.0; 8], [1.0; 8]));
+    }
+
+    proptest! {
+        #[test]
+        fn turns_are_followed(a in -0.5f64..0.5, b in -0.5f64..0.5) {
+            let (sin, cos) = sin_cos_of_turns([a, b]);
+            for (lane, turns) in [a, b].into_iter().enumerate() {
+                let angle = std::f64::consts::TAU * turns;
+                prop_assert!((sin.to_array()[lane] - angle.sin()).abs() < 1e-15);
+                prop_assert!((cos.to_array()[lane] - angle.cos()).abs() < 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn quarter_turns_are_exact() {
+        let (sin, cos) = sin_cos_of_turns([0.25, -0.5]);
+        assert_eq!((sin.to_array(), cos.to_array()), ([1.0, 0.0], [0.0, -1.0]));
     }
 }

@@ -34,7 +34,7 @@ impl FitRow {
     fn nll(&self, scorer: &TwinScorer) -> Result<f64, PosteriorError> {
         let ReceiverView { layout, rx, arrivals, .. } = &self.view;
         let volume = scorer.score_without(self.left_out, layout, rx, arrivals, &self.support)?;
-        Ok(self.target.voxels.iter().map(|&(n, w)| -w * f64::from(volume.mass()[n]).ln()).sum())
+        Ok(self.target.voxels.iter().map(|&(n, w)| -w * libm::log(f64::from(volume.mass()[n]))).sum())
     }
 }
 

@@ -72,7 +72,7 @@ pub fn fuse_set(
     let (x, y) = (first.tx.position.x, first.tx.position.y);
     let near = |plane: &[f64]| -> f64 {
         let cell = |n: usize| (support.xs()[n % size.columns], support.ys()[n / size.columns]);
-        let close = |n: usize| (cell(n).0 - x).hypot(cell(n).1 - y) <= 1.0;
+        let close = |n: usize| libm::hypot(cell(n).0 - x, cell(n).1 - y) <= 1.0;
         plane.iter().enumerate().filter(|(n, _)| close(*n)).map(|(_, m)| m).sum()
     };
     let single = volumes.iter().map(|v| near(&v.position_marginal())).sum::<f64>() / volumes.len() as f64;

@@ -18,6 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
+
 mod chunk;
 mod error;
 mod evaluation;

@@ -1,5 +1,6 @@
 //! The twin scorer on rows of the paper's recipe.
 
+#![allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::{Arc, OnceLock};

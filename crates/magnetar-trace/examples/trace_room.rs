@@ -1,5 +1,7 @@
 //! Traces one link in a shipped room and prints its paths: `cargo run -p magnetar-trace --example trace_room`.
 
+#![allow(clippy::disallowed_methods, reason = "printed for people, not data")]
+
 use magnetar_scene::{MaterialLibrary, Scene};
 use magnetar_trace::Tracer;
 use nalgebra::Point3;

@@ -27,7 +27,7 @@ impl Block {
     /// Makes a shape ready.
     #[must_use]
     pub fn new(shape: &BoxShape) -> Self {
-        let (sin, cos) = shape.yaw.sin_cos();
+        let (sin, cos) = libm::sincos(shape.yaw);
         Self { center: shape.center, half: [shape.size.x / 2.0, shape.size.y / 2.0, shape.size.z / 2.0], sin, cos }
     }
 

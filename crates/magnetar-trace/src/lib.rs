@@ -21,6 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
+
 mod beam;
 mod block;
 mod error;

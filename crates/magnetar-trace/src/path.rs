@@ -129,11 +129,11 @@ impl Path {
 /// Azimuth of a direction, radians in [-pi, pi], counter-clockwise from +x.
 #[must_use]
 pub fn azimuth(direction: &Vector3<f64>) -> f64 {
-    direction.y.atan2(direction.x)
+    libm::atan2(direction.y, direction.x)
 }
 
 /// Elevation of a direction above the horizontal plane, radians in [-pi/2, pi/2].
 #[must_use]
 pub fn elevation(direction: &Vector3<f64>) -> f64 {
-    direction.z.atan2(direction.x.hypot(direction.y))
+    libm::atan2(direction.z, (direction.x * direction.x + direction.y * direction.y).sqrt())
 }

@@ -47,8 +47,8 @@ impl SlabResponse {
             return SlabCoefficients { te, tm };
         }
         // exp(-2 j q) with q = 2 pi d s / lambda.
-        let (sin, cos) = (self.round_trip * s.re).sin_cos();
-        let echo = exponent.exp() * Complex64::new(cos, -sin);
+        let (sin, cos) = libm::sincos(self.round_trip * s.re);
+        let echo = libm::exp(exponent) * Complex64::new(cos, -sin);
         let inner = 1.0 - echo;
         SlabCoefficients { te: te * inner / (1.0 - te * te * echo), tm: tm * inner / (1.0 - tm * tm * echo) }
     }
@@ -59,8 +59,8 @@ impl SlabResponse {
     pub fn transmission(&self, cos_incidence: f64) -> SlabCoefficients {
         let (s, SlabCoefficients { te, tm }) = self.half_space(cos_incidence);
         // exp(-j q) with q = 2 pi d s / lambda.
-        let (sin, cos) = (self.round_trip * s.re / 2.0).sin_cos();
-        let once = (self.round_trip * s.im / 2.0).exp() * Complex64::new(cos, -sin);
+        let (sin, cos) = libm::sincos(self.round_trip * s.re / 2.0);
+        let once = libm::exp(self.round_trip * s.im / 2.0) * Complex64::new(cos, -sin);
         let through = |r: Complex64| (1.0 - r * r) * once / (1.0 - r * r * once * once);
         SlabCoefficients { te: through(te), tm: through(tm) }
     }

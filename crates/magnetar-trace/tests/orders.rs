@@ -1,5 +1,6 @@
 //! Laws of paths with several interactions, and a brute-force image method to hold the search to.
 
+#![allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions")]
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::f64::consts::PI;

@@ -1,5 +1,7 @@
 //! The command line of magnetar: parse, call, print.
 
+#![allow(clippy::disallowed_methods, reason = "what is printed has few digits")]
+
 #[macro_use]
 mod output;
 

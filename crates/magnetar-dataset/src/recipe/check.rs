@@ -55,7 +55,7 @@ impl Recipe {
                 devices.wall_margin_m, least[0], least[1]
             ));
         }
-        let diagonal = (least[0] - 2.0 * devices.wall_margin_m).hypot(least[1] - 2.0 * devices.wall_margin_m);
+        let diagonal = libm::hypot(least[0] - 2.0 * devices.wall_margin_m, least[1] - 2.0 * devices.wall_margin_m);
         if devices.separation_min_m >= 0.8 * diagonal {
             return fail(format!(
                 "devices.separation_min_m = {} is too much for the smallest room, whose free diagonal is {diagonal:.2} m",

@@ -63,7 +63,7 @@ impl Recipe {
         for site in &sites {
             // The nearest point of the TX's track.
             let x = site[0].clamp(tx[0][0], tx[1][0]);
-            if (site[0] - x).hypot(site[1] - tx[0][1]) < self.devices.separation_min_m {
+            if libm::hypot(site[0] - x, site[1] - tx[0][1]) < self.devices.separation_min_m {
                 return Err(format!(
                     "[replay] puts TX and RX closer than devices.separation_min_m at ({}, {}) m",
                     site[0], site[1]

@@ -59,7 +59,7 @@ impl Drawer {
             }
         };
         let height = self.recipe().devices.height_m;
-        let facing = (y - tx_y).atan2(x - tx_x);
+        let facing = libm::atan2(y - tx_y, x - tx_x);
         (Pose::new(tx_x, tx_y, height, wrap(facing)), Pose::new(x, y, height, wrap(command)), command)
     }
 

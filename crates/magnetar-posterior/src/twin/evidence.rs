@@ -92,7 +92,7 @@ impl Job<'_> {
     /// One line of fine positions (constant y), accumulated onto columns: `out[j lanes + h]`.
     fn line(&self, line: usize, out: &mut [f32]) {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
+        if magnetar_signal::has_avx2() {
             // SAFETY: the processor was just found to have AVX2.
             #[allow(unsafe_code, reason = "the same code compiled for a wider vector unit, chosen at run time")]
             unsafe {
@@ -127,7 +127,7 @@ impl Job<'_> {
         let mut point = vec![0f32; lanes];
         for column in 0..self.support.size().columns * grain {
             let x = line_coordinate(self.support, column, grain, 0);
-            let away = (x - self.rx.position.x).hypot(y - self.rx.position.y);
+            let away = libm::hypot(x - self.rx.position.x, y - self.rx.position.y);
             if x < x0 + margin || x > x1 - margin || away < apart {
                 continue;
             }

@@ -76,7 +76,7 @@ impl<'a> CandidateTracer<'a> {
         rx_gain: &'a GainTable,
         tx_gain: &'a HeadingTable,
     ) -> Self {
-        let (sin, cos) = rx.heading.sin_cos();
+        let (sin, cos) = libm::sincos(rx.heading);
         Self {
             receiver: world.receiver(&rx.position),
             rx: *rx,

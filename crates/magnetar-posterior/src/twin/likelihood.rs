@@ -108,7 +108,7 @@ impl Matches {
                 let gap = (paths.length[a] - paths.length[b]).abs();
                 if gap < reach {
                     let weight = 1.0 / (1.0 + super::lanes::exp((gap - widths.merge_m) / widths.merge_softness_m));
-                    let turn = 1.0 - (kappa * (paths.across[a] - paths.across[b])).cos();
+                    let turn = 1.0 - libm::cosf(kappa * (paths.across[a] - paths.across[b]));
                     self.merges[self.merge_count] = Merge { a, b, weight, turn };
                     self.merge_count += 1;
                     fades[a] += weight * turn;

@@ -158,7 +158,7 @@ impl TwinScorer {
         let size = support.size();
         let mask = support.mask(rx);
         let top = evidence.iter().copied().fold(0.0, f64::max);
-        let tempered: Vec<f64> = evidence.iter().map(|e| (e / top).powf(self.parameters.temperature)).collect();
+        let tempered: Vec<f64> = evidence.iter().map(|e| power(e / top, self.parameters.temperature)).collect();
         let total: f64 = tempered.iter().sum();
         let even = self.parameters.uniform_share / size.len() as f64;
         let kept = (1.0 - self.parameters.uniform_share) / total;
@@ -182,7 +182,7 @@ impl TwinScorer {
             cut_db: self.shared.model.threshold_db as f32,
         };
         for (k, arrival) in used.iter().enumerate() {
-            let snr = 10f64.powf(arrival.raw_snr_db / 10.0);
+            let snr = libm::exp10(arrival.raw_snr_db / 10.0);
             // Cramer-Rao: each element's phase has variance 1 / (2 N snr), their difference twice that.
             let thermal = 1.0 / (self.shared.model.bins as f64 * snr.max(1e-6));
             seen.phase[k] = arrival.phase_rad as f32;
@@ -242,4 +242,9 @@ impl TwinScorer {
         let grain = self.grain.position;
         ((dx * dx + dy * dy) / (24.0 * (grain * grain) as f64)) as f32
     }
+}
+
+/// `x` to a power, for `x` from 0 to 1 and a positive power.
+fn power(x: f64, exponent: f64) -> f64 {
+    if x > 0.0 { libm::exp(exponent * libm::log(x)) } else { 0.0 }
 }

@@ -39,11 +39,11 @@ impl GainTable {
         let boresight = power(&Vector3::x());
         let mut db = Vec::with_capacity(AZIMUTH_STEPS * ELEVATION_STEPS);
         for e in 0..ELEVATION_STEPS {
-            let (sin, cos) = (e as f64 * 2.0 - 90.0).to_radians().sin_cos();
+            let (sin, cos) = libm::sincos((e as f64 * 2.0 - 90.0).to_radians());
             for a in 0..AZIMUTH_STEPS {
                 let azimuth = (a as f64).to_radians();
-                let gain = power(&Vector3::new(cos * azimuth.cos(), cos * azimuth.sin(), sin)) / boresight;
-                let value = 10.0 * gain.log10();
+                let gain = power(&Vector3::new(cos * libm::cos(azimuth), cos * libm::sin(azimuth), sin)) / boresight;
+                let value = 10.0 * libm::log10(gain);
                 db.push(if value > FLOOR_DB { value as f32 } else { FLOOR_DB as f32 });
             }
         }

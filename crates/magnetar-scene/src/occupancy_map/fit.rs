@@ -78,7 +78,7 @@ pub fn fit_room(map: &OccupancyMap) -> Result<RoomFit, MapError> {
 }
 
 fn turn([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
-    let (sin, cos) = angle.sin_cos();
+    let (sin, cos) = libm::sincos(angle);
     [cos * x - sin * y, sin * x + cos * y]
 }
 
@@ -111,7 +111,7 @@ fn sharpest_turn(borders: &[Border], resolution: f64) -> f64 {
     // From one of them: the map's origin may be far away, and the turn does not depend on it.
     let [x0, y0] = borders.first().map_or([0.0; 2], |b| b.at);
     let places: Vec<[f64; 2]> = borders.iter().map(|b| [b.at[0] - x0, b.at[1] - y0]).collect();
-    let reach = places.iter().map(|p| p[0].hypot(p[1])).fold(0.0, f64::max);
+    let reach = places.iter().map(|p| libm::hypot(p[0], p[1])).fold(0.0, f64::max);
     let bins = (2.0 * reach / resolution).ceil() as usize + 4;
     let mut histogram = vec![0.0f64; bins];
     let mut sharpness = |angle: f64| {

@@ -137,7 +137,7 @@ impl OccupancyMap {
     #[must_use]
     pub fn map_from_grid(&self, column: f64, row: f64) -> [f64; 2] {
         let [x, y, yaw] = self.origin;
-        let (sin, cos) = yaw.sin_cos();
+        let (sin, cos) = libm::sincos(yaw);
         let (u, v) = (column * self.resolution, row * self.resolution);
         [x + cos * u - sin * v, y + sin * u + cos * v]
     }
@@ -145,7 +145,7 @@ impl OccupancyMap {
     /// A point of the map frame in cells from the grid's lower-left corner.
     #[must_use]
     pub fn grid_from_map(&self, point: [f64; 2]) -> [f64; 2] {
-        let (sin, cos) = self.origin[2].sin_cos();
+        let (sin, cos) = libm::sincos(self.origin[2]);
         let (u, v) = (point[0] - self.origin[0], point[1] - self.origin[1]);
         [(cos * u + sin * v) / self.resolution, (cos * v - sin * u) / self.resolution]
     }

@@ -97,11 +97,11 @@ pub(super) fn combine(info: PatternInfo, azimuth: &Cut, elevation: &Cut) -> Ante
     let (front, back) = (azimuth.at(0.0), azimuth.at(180.0));
     AntennaPattern::from_fn(info, 1, |az, el| {
         let (az_deg, el_deg) = (whole(az), whole(el));
-        let fade = if el_deg.abs() == 90.0 { 0.0 } else { el.cos() };
+        let fade = if el_deg.abs() == 90.0 { 0.0 } else { libm::cos(el) };
         if !elevation.is_full {
             return elevation.at(el_deg) + (azimuth.at(az_deg) - front) * fade;
         }
-        let w = (1.0 - az.cos()) / 2.0;
+        let w = (1.0 - libm::cos(az)) / 2.0;
         let blend = |a: f64, b: f64| a + w * (b - a);
         let vertical = blend(elevation.at(el_deg), elevation.at(180.0 - el_deg));
         vertical + (azimuth.at(az_deg) - blend(front, back)) * fade

@@ -35,7 +35,7 @@ impl AntennaPattern {
     /// its power. `None` if the gain does not fall so far, or if boresight is not in the main lobe.
     #[must_use]
     pub fn half_power_width(&self, cut: Cut) -> Option<f64> {
-        let half = self.cut_gain_db(cut, 0.0) - 10.0 * 2f64.log10();
+        let half = self.cut_gain_db(cut, 0.0) - 10.0 * libm::log10(2.0);
         let edge = |side: f64| {
             let step = PI / 1800.0;
             let below = (1..=1800).find(|&i| self.cut_gain_db(cut, side * f64::from(i) * step) < half)?;
@@ -63,10 +63,10 @@ impl AntennaPattern {
             let elevation = (f64::from(row) + 0.5).to_radians() - FRAC_PI_2;
             for column in 0..360 {
                 let amplitude = self.at((f64::from(column) + 0.5).to_radians() - PI, elevation);
-                power += elevation.cos() * amplitude * amplitude;
-                weight += elevation.cos();
+                power += libm::cos(elevation) * amplitude * amplitude;
+                weight += libm::cos(elevation);
             }
         }
-        10.0 * (power / weight).log10()
+        10.0 * libm::log10(power / weight)
     }
 }

@@ -141,12 +141,12 @@ impl AntennaPattern {
             if high > low {
                 pole_spread_db = pole_spread_db.max(high - low);
                 // The last column repeats the first: it counts once.
-                let power: f64 = row[1..].iter().map(|gain| 10f64.powf(gain / 10.0)).sum();
-                row.fill(10.0 * (power / (columns - 1) as f64).log10());
+                let power: f64 = row[1..].iter().map(|gain| libm::exp10(gain / 10.0)).sum();
+                row.fill(10.0 * libm::log10(power / (columns - 1) as f64));
             }
         }
         let peak_gain_db = gains_db.iter().copied().fold(f64::MIN, f64::max);
-        let amplitudes = gains_db.into_iter().map(|gain| 10f64.powf(gain / 20.0)).collect();
+        let amplitudes = gains_db.into_iter().map(|gain| libm::exp10(gain / 20.0)).collect();
         let azimuth = Axis::new(azimuth_deg, grid::MIN_STEP_DEG);
         let elevation = Axis::new(elevation_deg, grid::MIN_STEP_DEG);
         Self { info, peak_gain_db, pole_spread_db, azimuth, elevation, amplitudes }
@@ -187,7 +187,7 @@ impl AntennaPattern {
         let rows = elevations.iter().zip(self.amplitudes.chunks_exact(azimuths.len()));
         rows.flat_map(move |(&elevation, row)| {
             let once = azimuths[..azimuths.len() - 1].iter().zip(row);
-            once.map(move |(&azimuth, amplitude)| (azimuth, elevation, 20.0 * amplitude.log10()))
+            once.map(move |(&azimuth, amplitude)| (azimuth, elevation, 20.0 * libm::log10(*amplitude)))
         })
     }
 
@@ -201,7 +201,7 @@ impl AntennaPattern {
     /// [-pi/2, pi/2].
     #[must_use]
     pub fn gain_db(&self, azimuth: f64, elevation: f64) -> f64 {
-        20.0 * self.at(wrap(azimuth), elevation).log10()
+        20.0 * libm::log10(self.at(wrap(azimuth), elevation))
     }
 
     /// Field amplitude `10^(gain_db / 20)` in a direction of the device's own frame, of any length.

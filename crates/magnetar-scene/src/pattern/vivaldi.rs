@@ -27,15 +27,15 @@ const STEP_DEG: u32 = 5;
 /// the half-power widths in azimuth (z = 0) and in elevation (y = 0).
 #[must_use]
 pub fn synthetic_vivaldi_gain_db(azimuth: f64, elevation: f64) -> f64 {
-    let half_power = 10.0 * 2f64.log10();
+    let half_power = 10.0 * libm::log10(2.0);
     let back = |x: f64| FRONT_TO_BACK_DB / 2.0 * (1.0 - x);
     let side = |x: f64| (1.0 - x * x) * SIDE_DEPTH_DB * (1.0 - x);
-    let x_az = (AZIMUTH_WIDTH_DEG / 2.0).to_radians().cos();
+    let x_az = libm::cos((AZIMUTH_WIDTH_DEG / 2.0).to_radians());
     let k = (half_power - back(x_az) - side(x_az)) / (1.0 - x_az * x_az);
-    let x_el = (ELEVATION_WIDTH_DEG / 2.0).to_radians().cos();
+    let x_el = libm::cos((ELEVATION_WIDTH_DEG / 2.0).to_radians());
     // In the elevation cut z^2 = 1 - x^2.
     let b = (half_power - back(x_el) - side(x_el)) / (1.0 - x_el * x_el) - k;
-    let (x, z) = (elevation.cos() * azimuth.cos(), elevation.sin());
+    let (x, z) = (libm::cos(elevation) * libm::cos(azimuth), libm::sin(elevation));
     PEAK_GAIN_DB - (back(x) + side(x) + k * (1.0 - x * x) + b * z * z)
 }
 

@@ -121,8 +121,8 @@ impl ActiveBins {
             for i in 0..fit.count {
                 let atom = fit.atom(i);
                 for m in 0..2 {
-                    let phase = -n * TAU * atom.delay[m] / len as f64;
-                    value[m] += atom.gain[m] * Complex::from_polar(1.0, phase);
+                    let (im, re) = libm::sincos(-n * TAU * atom.delay[m] / len as f64);
+                    value[m] += atom.gain[m] * Complex::new(re, im);
                 }
             }
             for (old, new) in block[gap].iter_mut().zip(value) {

@@ -100,12 +100,13 @@ impl Reporter {
         // Rounding can bring a delay just below zero up to the whole period.
         let mean = if mean < self.len { mean } else { 0.0 };
         let gain: [Complex<f64>; 2] = std::array::from_fn(|m| {
-            let u = TAU * atom.delay[m] / self.len;
-            atom.gain[m] * Complex::from_polar(1.0, -self.carrier_bin * u)
+            let (im, re) = libm::sincos(-self.carrier_bin * (TAU * atom.delay[m] / self.len));
+            atom.gain[m] * Complex::new(re, im)
         });
         let power = 0.5 * (gain[0].norm_sqr() + gain[1].norm_sqr());
-        let raw_snr_db = 10.0 * power.max(f64::MIN_POSITIVE).log10();
-        let phase_rad = magnetar_scene::wrap((gain[1] * gain[0].conj()).arg() - self.phase_offset_rad);
+        let raw_snr_db = 10.0 * libm::log10(power.max(f64::MIN_POSITIVE));
+        let turn = gain[1] * gain[0].conj();
+        let phase_rad = magnetar_scene::wrap(libm::atan2(turn.im, turn.re) - self.phase_offset_rad);
         let difference_s = difference * self.step_s;
         let sigma_s = (variance[0] + variance[1]).sqrt() * self.step_s;
         let (aoa_rad, alias_confidence) = self.aoa(phase_rad, difference_s, sigma_s);
@@ -126,8 +127,8 @@ impl Reporter {
     /// Angle of arrival and its probability among the aliases, given the delay difference and its standard deviation.
     fn aoa(&self, phase_rad: f64, difference_s: f64, sigma_s: f64) -> (f64, f64) {
         let sine = |turns: f64| (phase_rad / TAU + turns) / self.wavelengths;
-        let principal = sine(0.0).clamp(-1.0, 1.0).asin();
-        let spread = sigma_s.hypot(self.difference_error_s).max(1e-18);
+        let principal = libm::asin(sine(0.0).clamp(-1.0, 1.0));
+        let spread = libm::hypot(sigma_s, self.difference_error_s).max(1e-18);
         // Delay difference of an alias: -(phase + 2 pi turns) / (2 pi carrier).
         let log_likelihood = |turns: f64| {
             let expected = -(phase_rad / TAU + turns) / self.carrier_hz;
@@ -142,13 +143,13 @@ impl Reporter {
                 (best, top) = (turns, l);
             }
         }
-        let total: f64 = visible.map(|turns| (log_likelihood(turns) - top).exp()).sum();
-        let probability = |turns: f64| (log_likelihood(turns) - top).exp() / total;
+        let total: f64 = visible.map(|turns| libm::exp(log_likelihood(turns) - top)).sum();
+        let probability = |turns: f64| libm::exp(log_likelihood(turns) - top) / total;
         let turns = match self.aoa_mode {
             AoaMode::Wideband if probability(best) >= self.alias_confidence => best,
             _ => 0.0,
         };
-        let aoa = if turns == 0.0 { principal } else { sine(turns).clamp(-1.0, 1.0).asin() };
+        let aoa = if turns == 0.0 { principal } else { libm::asin(sine(turns).clamp(-1.0, 1.0)) };
         let confidence = probability(turns);
         (aoa, if confidence.is_finite() { confidence } else { 0.0 })
     }

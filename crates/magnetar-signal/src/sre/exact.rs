@@ -62,14 +62,14 @@ impl ExactTransform {
     /// `sum_k x_k exp(j n_k u)`, bins numbered about their centre, and its derivative in units of `step`.
     #[inline(always)]
     fn channel(&mut self, m: usize, u: f64, step: f64) -> [Complex<f64>; 2] {
-        let turn = Complex::from_polar(1.0, u);
+        let turn = unit(u);
         let mut fine = [Complex::new(1.0, 0.0); LANES];
         for j in 1..LANES {
             fine[j] = fine[j - 1] * turn;
         }
         let centre = 0.5 * (self.bins as f64 - 1.0);
         let by_group = fine[LANES - 1] * turn;
-        let mut phasor = Complex::from_polar(1.0, -centre * u);
+        let mut phasor = unit(-centre * u);
         for coarse in &mut self.coarse {
             *coarse = phasor;
             phasor *= by_group;
@@ -94,4 +94,11 @@ impl ExactTransform {
         }
         [value, Complex::new(-numbered.im, numbered.re) * step]
     }
+}
+
+/// `exp(j angle)`.
+#[inline(always)]
+fn unit(angle: f64) -> Complex<f64> {
+    let (im, re) = libm::sincos(angle);
+    Complex::new(re, im)
 }

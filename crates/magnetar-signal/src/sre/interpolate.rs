@@ -81,7 +81,7 @@ impl Interpolator {
     /// For a function whose spectrum fills `1 / oversampling` of the sampling rate.
     pub fn new(oversampling: usize) -> Self {
         let band = PI / oversampling as f64;
-        let nodes: Vec<f64> = (0..TERMS).map(|i| ((i as f64 + 0.5) * PI / TERMS as f64).cos()).collect();
+        let nodes: Vec<f64> = (0..TERMS).map(|i| libm::cos((i as f64 + 0.5) * PI / TERMS as f64)).collect();
         let taps: Vec<Vec<f64>> = nodes.iter().map(|&t| weights(band, t)).collect();
         let vandermonde = DMatrix::from_fn(TERMS, TERMS, |row, d| nodes[row].powi(d as i32));
         let lu = vandermonde.lu();
@@ -135,11 +135,11 @@ impl Interpolator {
 fn weights(band: f64, t: f64) -> Vec<f64> {
     const FREQUENCIES: usize = 64;
     const TAPS: usize = 2 * REACH + 1;
-    let frequency = |i: usize| band * ((i as f64 + 0.5) / FREQUENCIES as f64 * PI / 2.0).sin();
+    let frequency = |i: usize| band * libm::sin((i as f64 + 0.5) / FREQUENCIES as f64 * PI / 2.0);
     let offset = |j: usize| j as f64 - REACH as f64;
     let wave = |i: usize, x: f64| {
         let phase = frequency(i / 2) * x;
-        if i.is_multiple_of(2) { phase.cos() } else { phase.sin() }
+        if i.is_multiple_of(2) { libm::cos(phase) } else { libm::sin(phase) }
     };
     let matrix = DMatrix::from_fn(2 * FREQUENCIES, TAPS, |i, j| wave(i, offset(j)));
     let target = DVector::from_fn(2 * FREQUENCIES, |i, _| wave(i, t));

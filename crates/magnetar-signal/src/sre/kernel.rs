@@ -8,23 +8,7 @@ use std::f64::consts::PI;
 
 use wide::f64x2;
 
-/// Sine and cosine for `|x| <= pi / 4` and a little beyond, to 1e-15.
-#[inline(always)]
-fn sin_cos(x: f64x2) -> (f64x2, f64x2) {
-    let y = x * x;
-    let mut s = f64x2::splat(-1.0 / 1_307_674_368_000.0);
-    for c in [1.0 / 6_227_020_800.0, -1.0 / 39_916_800.0, 1.0 / 362_880.0, -1.0 / 5_040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0]
-    {
-        s = s * y + f64x2::splat(c);
-    }
-    let mut k = f64x2::splat(1.0 / 20_922_789_888_000.0);
-    for c in
-        [-1.0 / 87_178_291_200.0, 1.0 / 479_001_600.0, -1.0 / 3_628_800.0, 1.0 / 40_320.0, -1.0 / 720.0, 1.0 / 24.0]
-    {
-        k = k * y + f64x2::splat(c);
-    }
-    (s * x, (k * y - f64x2::splat(0.5)) * y + f64x2::splat(1.0))
-}
+use crate::vector_math::sin_cos_of_eighth;
 
 /// Sines and cosines of half a component's delay angle and of `N` times that: what its kernels are made of.
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,7 +50,7 @@ impl Dirichlet {
     pub fn new(bins: usize, oversampling: usize) -> Self {
         let grid = bins * oversampling;
         let step = (PI / grid as f64, PI / oversampling as f64);
-        let table = |step: f64, len: usize| (0..len).map(|q| (q as f64 * step).sin_cos()).collect();
+        let table = |step: f64, len: usize| (0..len).map(|q| libm::sincos(q as f64 * step)).collect();
         let n = bins as f64;
         Self {
             half: table(step.0, grid),
@@ -81,7 +65,7 @@ impl Dirichlet {
     pub fn angles(&self, q: [usize; 2], t: f64x2) -> Angles {
         let rotate = |[a, b]: [(f64, f64); 2], x: f64x2| {
             let (s, c) = (f64x2::from([a.0, b.0]), f64x2::from([a.1, b.1]));
-            let (sx, cx) = sin_cos(x);
+            let (sx, cx) = sin_cos_of_eighth(x);
             (cx * s + sx * c, cx * c - sx * s)
         };
         Angles {

@@ -11,12 +11,16 @@
 
 mod active;
 mod bounds;
+mod butterfly;
 mod detect;
 mod estimate;
 mod exact;
+mod fft;
 mod fit;
+mod grid_transform;
 mod interpolate;
 mod kernel;
+mod lanes;
 mod linear;
 mod options;
 mod spectrum;
@@ -129,7 +133,7 @@ impl Sre {
             model: Model {
                 dirichlet: Dirichlet::new(bins, options.oversampling),
                 max_difference: array.max_delay_difference_s() * band.spacing_hz() * len,
-                min_sine: min_angle.sin(),
+                min_sine: libm::sin(min_angle),
                 // A little more, so that rounding does not bring a pair held here below it.
                 min_separation: options.min_separation_cells * steps_per_cell * (1.0 + 1e-9),
                 max_step: 0.25 * steps_per_cell,
@@ -180,9 +184,9 @@ impl Sre {
         workspace: &'w mut Workspace,
     ) -> Result<&'w Estimate, SreError> {
         #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") {
+        if crate::has_avx2() {
             #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
-            // SAFETY: the processor has just been found to have AVX2, the only feature the function is compiled for.
+            // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
             unsafe {
                 self.run_avx2(block, workspace)?;
             }

@@ -2,11 +2,10 @@
 
 #![allow(clippy::needless_range_loop, reason = "matrices and lanes read best by their indices")]
 
-use std::sync::Arc;
-
 use num_complex::Complex;
-use rustfft::{Fft, FftPlanner};
 
+use super::fft::Buffer;
+use super::grid_transform::{GridTransform, Samples};
 use super::interpolate::{Interpolator, LocalTransform, REACH};
 
 /// Grid points worked on at a time, few enough for all their intermediate values to stay in registers.
@@ -22,9 +21,7 @@ pub(super) struct Grid {
     /// Number of delays.
     pub len: usize,
     oversampling: usize,
-    fft: Arc<dyn Fft<f32>>,
-    /// Moves the reference of the transform from the first bin to the centre of the bins.
-    centring: Vec<Complex<f32>>,
+    transform: GridTransform,
     /// `sin` and `cos` of `pi p / len` for every other `p` in `-len..len`, even ones (counted from `-len`) and odd
     /// ones, padded to whole chunks.
     sine: [Vec<f32>; 2],
@@ -36,14 +33,9 @@ pub(super) struct Grid {
 
 /// The transform of one observation, both channels, and its residual energy.
 pub(super) struct Spectrum {
-    buffer: Vec<Complex<f32>>,
-    scratch: Vec<Complex<f32>>,
-    /// Real and imaginary parts, channel by channel, with `REACH` more points at either end.
-    re: [Vec<f32>; 2],
-    im: [Vec<f32>; 2],
-    /// The same at every other point, padded to whole chunks.
-    coarse_re: [Vec<f32>; 2],
-    coarse_im: [Vec<f32>; 2],
+    buffers: [Buffer; 2],
+    /// With `REACH` more points at either end; what is at every other point is padded to whole chunks.
+    samples: Samples,
     /// Residual energy at every other point of the grid, both channels together, padded to whole chunks.
     pub energy: Vec<f32>,
     prepared: Vec<[GridAtom; 2]>,
@@ -77,13 +69,6 @@ impl Grid {
     pub fn new(bins: usize, oversampling: usize) -> Self {
         use std::f64::consts::PI;
         let len = bins * oversampling;
-        let centre = (bins as f64 - 1.0) / 2.0;
-        let centring = (0..len)
-            .map(|q| {
-                let (s, c) = (-2.0 * PI * centre * q as f64 / len as f64).sin_cos();
-                Complex::new(c as f32, s as f32)
-            })
-            .collect();
         let angle = |parity: usize, i: usize| PI * ((2 * i + parity) as f64 - len as f64) / len as f64;
         let table = |f: fn(f64) -> f64| {
             [0, 1].map(|parity| (0..len + CHUNK).map(|i| f(angle(parity, i)) as f32).collect::<Vec<_>>())
@@ -92,63 +77,37 @@ impl Grid {
             bins,
             len,
             oversampling,
-            fft: FftPlanner::new().plan_fft_inverse(len),
-            centring,
-            sine: table(f64::sin),
-            cosine: table(f64::cos),
-            full: std::array::from_fn(|p| (PI * p as f64 / oversampling as f64).sin_cos()),
+            transform: GridTransform::new(bins, oversampling),
+            sine: table(libm::sin),
+            cosine: table(libm::cos),
+            full: std::array::from_fn(|p| libm::sincos(PI * p as f64 / oversampling as f64)),
             interpolator: Interpolator::new(oversampling),
         }
     }
 
     /// Room for one observation.
     pub fn spectrum(&self) -> Spectrum {
-        let zero = Complex::new(0.0, 0.0);
         let padded = || std::array::from_fn(|_| vec![0.0; self.len + 2 * REACH]);
-        let coarse = || (self.len / 2).next_multiple_of(CHUNK);
+        let points = (self.len / 2).next_multiple_of(CHUNK);
+        let coarse = || std::array::from_fn(|_| vec![0.0; points]);
         Spectrum {
-            buffer: vec![zero; 2 * self.len],
-            scratch: vec![zero; self.fft.get_inplace_scratch_len()],
-            re: padded(),
-            im: padded(),
-            coarse_re: std::array::from_fn(|_| vec![0.0; coarse()]),
-            coarse_im: std::array::from_fn(|_| vec![0.0; coarse()]),
-            energy: vec![0.0; coarse()],
+            buffers: self.transform.buffers(),
+            samples: Samples { re: padded(), im: padded(), coarse_re: coarse(), coarse_im: coarse() },
+            energy: vec![0.0; points],
             prepared: Vec::with_capacity(super::MAX_PATHS),
         }
     }
 
     /// Transforms an observation: `Z(u) = sum_k x_k exp(j n_k u)`, bins numbered about their centre.
-    #[inline(always)]
     pub fn transform(&self, block: &[[Complex<f32>; 2]], spectrum: &mut Spectrum) {
-        let (first, second) = spectrum.buffer.split_at_mut(self.len);
-        for ((a, b), x) in first.iter_mut().zip(second.iter_mut()).zip(block) {
-            *a = x[0];
-            *b = x[1];
-        }
-        let zero = Complex::new(0.0, 0.0);
-        first[block.len()..].fill(zero);
-        second[block.len()..].fill(zero);
-        self.fft.process_with_scratch(&mut spectrum.buffer, &mut spectrum.scratch);
+        let Spectrum { buffers, samples, .. } = spectrum;
+        self.transform.run(block, buffers, samples);
         // Half-integer bin numbers change sign after a whole turn.
         let wrap = if self.bins.is_multiple_of(2) { -1.0 } else { 1.0 };
-        for (m, transformed) in spectrum.buffer.chunks_exact(self.len).enumerate() {
-            let (re, im) = (&mut spectrum.re[m], &mut spectrum.im[m]);
-            let targets = re[REACH..].iter_mut().zip(im[REACH..].iter_mut());
-            for ((x, c), (re, im)) in transformed.iter().zip(&self.centring).zip(targets) {
-                *re = x.re * c.re - x.im * c.im;
-                *im = x.re * c.im + x.im * c.re;
-            }
-            let coarse = [&mut spectrum.coarse_re[m], &mut spectrum.coarse_im[m]];
-            for (part, coarse) in [re, im].into_iter().zip(coarse) {
-                let pairs = part[REACH..REACH + self.len].as_chunks::<2>().0;
-                for (to, from) in coarse.iter_mut().zip(pairs) {
-                    *to = from[0];
-                }
-                for i in 0..REACH {
-                    part[i] = wrap * part[self.len + i];
-                    part[self.len + REACH + i] = wrap * part[REACH + i];
-                }
+        for part in samples.re.iter_mut().chain(&mut samples.im) {
+            for i in 0..REACH {
+                part[i] = wrap * part[self.len + i];
+                part[self.len + REACH + i] = wrap * part[REACH + i];
             }
         }
     }
@@ -156,8 +115,8 @@ impl Grid {
     /// The transform around grid points `q` (one a channel), as polynomials.
     #[inline(always)]
     pub fn local(&self, spectrum: &Spectrum, q: [usize; 2]) -> LocalTransform {
-        let [re0, re1] = &spectrum.re;
-        let [im0, im1] = &spectrum.im;
+        let [re0, re1] = &spectrum.samples.re;
+        let [im0, im1] = &spectrum.samples.im;
         self.interpolator.local([&re0[q[0]..], &re1[q[1]..]], [&im0[q[0]..], &im1[q[1]..]])
     }
 
@@ -174,7 +133,7 @@ impl Grid {
     /// Energy of the residual at every other point of the grid, both channels together, after `atoms` are taken out.
     #[inline(always)]
     pub fn residual_energy(&self, atoms: &[Atom], spectrum: &mut Spectrum) {
-        let Spectrum { coarse_re, coarse_im, energy, prepared, .. } = spectrum;
+        let Spectrum { samples: Samples { coarse_re, coarse_im, .. }, energy, prepared, .. } = spectrum;
         prepared.clear();
         prepared.extend(atoms.iter().map(|atom| [0, 1].map(|m| self.prepare(atom.delay[m], atom.gain[m]))));
         for (chunk, energy) in energy.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
@@ -212,8 +171,8 @@ impl Grid {
             // Keeps the quotient at the atom's own grid point finite: its limit is the number of bins.
             rest = 1e-9;
         }
-        let (sin_half, cos_half) = (PI * rest / self.len as f64).sin_cos();
-        let (sin_full, cos_full) = (PI * rest / self.oversampling as f64).sin_cos();
+        let (sin_half, cos_half) = libm::sincos(PI * rest / self.len as f64);
+        let (sin_full, cos_full) = libm::sincos(PI * rest / self.oversampling as f64);
         let mut numerator = [0.0; CHUNK];
         let shift = PERIOD - nearest % PERIOD;
         for (i, x) in numerator.iter_mut().enumerate() {

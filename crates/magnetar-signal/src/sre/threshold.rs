@@ -12,12 +12,12 @@ use std::f64::consts::PI;
 
 /// Expected upward crossings of level `t` on the circle, for bins of rms width `rms_bins`.
 fn crossings(t: f64, rms_bins: f64) -> f64 {
-    2.0 * PI.sqrt() * rms_bins * t.powf(1.5) * (-t).exp()
+    2.0 * PI.sqrt() * rms_bins * t * t.sqrt() * libm::exp(-t)
 }
 
 /// Probability that noise alone exceeds `t` somewhere, the noise variance known.
 fn exceedance(t: f64, rms_bins: f64) -> f64 {
-    -(-crossings(t, rms_bins)).exp_m1()
+    -libm::expm1(-crossings(t, rms_bins))
 }
 
 /// The same with the noise variance estimated from `samples` complex values: the estimate is Gamma distributed, and
@@ -36,10 +36,10 @@ fn mean_exceedance(t: f64, rms_bins: f64, samples: f64) -> f64 {
         } else {
             2.0
         };
-        let density = simpson * (samples * (v - v.exp_m1())).exp();
+        let density = simpson * libm::exp(samples * (v - libm::expm1(v)));
         weight += density;
         // Below its mode the crossing rate no longer bounds anything: there the level is exceeded almost surely.
-        total += density * exceedance((t * v.exp()).max(1.5), rms_bins);
+        total += density * exceedance((t * libm::exp(v)).max(1.5), rms_bins);
     }
     total / weight
 }

@@ -198,7 +198,7 @@ fn between(from: f64, to: f64, log: bool, whole: bool, t: f64) -> Value {
         // The ends are exact.
         (_, 0.0) => from,
         (_, 1.0) => to,
-        (true, t) => (from.ln() + t * (to.ln() - from.ln())).exp(),
+        (true, t) => libm::exp(libm::log(from) + t * (libm::log(to) - libm::log(from))),
         (false, t) => from + t * (to - from),
     };
     if whole { Value::Integer(value.round() as i64) } else { Value::Float(value) }
@@ -294,7 +294,7 @@ fn short(x: f64) -> String {
         let exact = format!("{x:e}");
         return if exact.len() <= 7 { exact } else { format!("{x:.3e}") };
     }
-    let rounded = format!("{x:.*}", (3.0 - x.abs().log10().floor()).clamp(0.0, 8.0) as usize);
+    let rounded = format!("{x:.*}", (3.0 - libm::log10(x.abs()).floor()).clamp(0.0, 8.0) as usize);
     match rounded.split_once('.') {
         Some(_) => rounded.trim_end_matches('0').trim_end_matches('.').to_owned(),
         None => rounded,

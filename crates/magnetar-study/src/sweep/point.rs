@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use magnetar_dataset::Recipe;
 use magnetar_dataset::recipe::hex;
+use magnetar_dataset::{GENERATOR_VERSION, Recipe};
+use magnetar_signal::PROCESSOR_CLASS;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -43,6 +44,8 @@ impl Point {
         for part in [
             "magnetar sweep point v1",
             env!("CARGO_PKG_VERSION"),
+            &GENERATOR_VERSION.to_string(),
+            PROCESSOR_CLASS,
             &self.recipe.hash(),
             &sweep.split,
             &sweep.seed.to_string(),

@@ -46,7 +46,7 @@ pub fn sensitivities(table: &SweepTable, metric: &str) -> Option<Vec<Sensitivity
                 }
                 None => {
                     let of = |r: &super::PointResult| r.metric(metric).and_then(|m| m.stderr);
-                    of(base).zip(of(result)).map(|(a, b)| a.hypot(b))
+                    of(base).zip(of(result)).map(|(a, b)| libm::hypot(a, b))
                 }
             };
             found.push(Sensitivity {

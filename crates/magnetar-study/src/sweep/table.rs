@@ -7,8 +7,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow::datatypes::{Field, Schema};
 use magnetar_dataset::recipe::hex;
-use magnetar_dataset::{Recipe, digest};
+use magnetar_dataset::{GENERATOR_VERSION, Recipe, digest};
 use magnetar_files::{AtomicFile, read_text, rename_file, replacement_path};
+use magnetar_signal::PROCESSOR_CLASS;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -58,6 +59,12 @@ pub struct SweepManifest {
     pub format: String,
     /// Version of magnetar that made it.
     pub version: String,
+    /// Version of the arithmetic that made its rows (1 if not recorded), see [`GENERATOR_VERSION`].
+    #[serde(default = "first_generator_version", skip_serializing_if = "is_first_generator_version")]
+    pub generator_version: u32,
+    /// Class of the processors that made its rows; empty if not recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub processor_class: String,
     /// What the sweep is.
     pub sweep: Definition,
     /// SHA-256 of the table.
@@ -71,6 +78,15 @@ pub struct SweepManifest {
     pub base: Recipe,
     /// SHA-256 of this manifest's text with this field empty: nothing else holds all of it.
     pub sha256: String,
+}
+
+fn first_generator_version() -> u32 {
+    1
+}
+
+/// A manifest that did not record it is written as it was read: its own hash depends on it.
+fn is_first_generator_version(version: &u32) -> bool {
+    *version == first_generator_version()
 }
 
 /// A finished sweep.
@@ -101,6 +117,8 @@ impl SweepTable {
         let mut manifest = SweepManifest {
             format: FORMAT.into(),
             version: env!("CARGO_PKG_VERSION").into(),
+            generator_version: GENERATOR_VERSION,
+            processor_class: PROCESSOR_CLASS.into(),
             sweep: sweep.definition.clone(),
             table_sha256: String::new(),
             points,

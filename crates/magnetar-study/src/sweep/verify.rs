@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use magnetar_dataset::{Recipe, Verification, VerifyOptions, digest, verify};
+use magnetar_dataset::{GENERATOR_VERSION, Recipe, Verification, VerifyOptions, digest, verify};
 use magnetar_files::replacement_path;
+use magnetar_signal::PROCESSOR_CLASS;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
@@ -49,7 +50,14 @@ pub fn verify_sweep(
             found.notes.extend(of_point.notes);
         }
     }
-    if found.problems.is_empty() && !manifest.points.is_empty() {
+    if manifest.generator_version != GENERATOR_VERSION || manifest.processor_class != PROCESSOR_CLASS {
+        found.notes.push(format!(
+            "{}: points were not measured again: generator version {} made them, this program has {GENERATOR_VERSION}; or \
+             on processors of another class",
+            folder.display(),
+            manifest.generator_version
+        ));
+    } else if found.problems.is_empty() && !manifest.points.is_empty() {
         measure_again(folder, &manifest, options, &mut found);
     }
     Ok(found)

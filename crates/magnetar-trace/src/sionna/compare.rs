@@ -46,7 +46,7 @@ impl PathErrors {
         let vertices = path.interactions().vertices().zip(reference.interactions.vertices());
         let vertex = vertices.map(|(ours, theirs)| (ours - theirs).norm()).fold(0.0, f64::max);
         Self {
-            coefficient: (path.coefficient - reference.coefficient).norm() / free_space,
+            coefficient: (path.coefficient - reference.coefficient).norm_sqr().sqrt() / free_space,
             delay: (path.delay() - reference.delay).abs() / reference.delay,
             angle: angle_between(&path.geometry.departure, &reference.departure.unit())
                 .max(angle_between(&path.geometry.arrival, &reference.arrival.unit())),
@@ -141,7 +141,7 @@ impl CaseComparison {
 
 /// Angle between two directions, radians; precise for small angles, where an arc cosine is not.
 fn angle_between(u: &Vector3<f64>, v: &Vector3<f64>) -> f64 {
-    u.cross(v).norm().atan2(u.dot(v))
+    libm::atan2(u.cross(v).norm(), u.dot(v))
 }
 
 #[cfg(test)]

@@ -27,8 +27,8 @@ impl Direction {
     /// The unit vector.
     #[must_use]
     pub fn unit(&self) -> Vector3<f64> {
-        let (sin_theta, cos_theta) = self.theta.sin_cos();
-        let (sin_phi, cos_phi) = self.phi.sin_cos();
+        let (sin_theta, cos_theta) = libm::sincos(self.theta);
+        let (sin_phi, cos_phi) = libm::sincos(self.phi);
         Vector3::new(sin_theta * cos_phi, sin_theta * sin_phi, cos_theta)
     }
 }
