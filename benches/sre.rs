@@ -10,6 +10,7 @@ mod harness;
 use std::cell::Cell;
 use std::f64::consts::{PI, TAU};
 use std::hint::black_box;
+use std::ops::Range;
 
 use harness::{Contestant, CountingAllocator, allocations, compare, human};
 use magnetar_scene::{BoxShape, Room, SPEED_OF_LIGHT, Slab};
@@ -70,6 +71,23 @@ fn observation(tracer: &Tracer, rng: &mut ChaCha8Rng) -> Block {
     block.iter().map(|x| x.map(|z| Complex::new((z.re + normal()) as f32, (z.im + normal()) as f32))).collect()
 }
 
+/// The next few of the observations.
+fn turn(at: &Cell<usize>) -> Range<usize> {
+    let from = at.get();
+    at.set((from + CALL) % BATCH);
+    from..from + CALL
+}
+
+/// Estimates the next few of the observations at every call.
+fn estimates<'a>(six: &'a [Block], sre: &'a Sre) -> impl FnMut() + 'a {
+    let (mut workspace, at) = (sre.workspace(), Cell::new(0));
+    move || {
+        for block in &six[turn(&at)] {
+            black_box(sre.estimate(black_box(block), &mut workspace).unwrap());
+        }
+    }
+}
+
 fn main() {
     let (band, array) = (Band::default(), RxArray::default());
     let refined = Sre::new(&band, &array, &SreOptions::default()).unwrap();
@@ -102,18 +120,11 @@ fn main() {
     let fft = FftPlanner::<f32>::new().plan_fft_inverse(2048);
     let mut buffer = vec![Complex32::new(0.0, 0.0); 2 * 2048];
     let mut scratch = vec![Complex32::new(0.0, 0.0); fft.get_inplace_scratch_len()];
-    let (mut w1, mut w2, mut w3, mut w4) =
-        (refined.workspace(), refined.workspace(), refined.workspace(), refined.workspace());
     let batch = CALL as f64;
-    let turn = |at: &Cell<usize>| {
-        let from = at.get();
-        at.set((from + CALL) % BATCH);
-        from..from + CALL
-    };
-    let turns: [Cell<usize>; 5] = Default::default();
+    let at = Cell::new(0);
     let mut contestants = [
         Contestant::new("two-channel 2048-point FFT", batch, || {
-            for block in &six[turn(&turns[0])] {
+            for block in &six[turn(&at)] {
                 let (first, second) = buffer.split_at_mut(2048);
                 for ((a, b), x) in first.iter_mut().zip(second.iter_mut()).zip(block) {
                     (*a, *b) = (x[0], x[1]);
@@ -124,26 +135,10 @@ fn main() {
                 black_box(&buffer);
             }
         }),
-        Contestant::new("refined, six components", batch, || {
-            for block in &six[turn(&turns[1])] {
-                black_box(refined.estimate(black_box(block), &mut w1).unwrap());
-            }
-        }),
-        Contestant::new("refined, max_paths = 2", batch, || {
-            for block in &six[turn(&turns[2])] {
-                black_box(two.estimate(black_box(block), &mut w2).unwrap());
-            }
-        }),
-        Contestant::new("refined, max_paths = 1", batch, || {
-            for block in &six[turn(&turns[3])] {
-                black_box(one.estimate(black_box(block), &mut w3).unwrap());
-            }
-        }),
-        Contestant::new("greedy, at most six", batch, || {
-            for block in &six[turn(&turns[4])] {
-                black_box(greedy.estimate(black_box(block), &mut w4).unwrap());
-            }
-        }),
+        Contestant::new("refined, six components", batch, estimates(&six, &refined)),
+        Contestant::new("refined, max_paths = 2", batch, estimates(&six, &two)),
+        Contestant::new("refined, max_paths = 1", batch, estimates(&six, &one)),
+        Contestant::new("greedy, at most six", batch, estimates(&six, &greedy)),
     ];
     let seconds = compare(&mut contestants, ROUNDS);
     println!("{:<30} {:>10} {:>12}", "one observation, one thread", "time", "FFTs");

@@ -42,9 +42,9 @@ fn bad_requests_stop_before_any_work() {
         (vec!["--recipe", "nowhere.toml"], "nowhere.toml"),
         (vec!["--csi", "f64"], "f32, f16, none"),
         (vec!["--shard-size", "0"], "from 1"),
-        (vec!["--limit", "0"], "--limit 0"),
+        (vec!["--limit", "0"], "a limit of 0"),
         (vec!["--split", "tset"], "train, val, test, fusion"),
-        (vec!["--part", "5/4"], "I/N"),
+        (vec!["--part", "5/4"], "from 1 to N"),
         (vec!["--shards", "0..99999"], "0..80"),
     ] {
         let mut all = vec!["generate", "--out", out_text];

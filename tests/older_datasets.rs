@@ -31,19 +31,29 @@ fn every_reader_takes_a_dataset_of_schema_1() {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    for (name, bytes) in files(from) {
-        let path = to.join(name);
+/// A dataset of three observations, to be changed.
+fn copied_observations() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files(Path::new(&schema_1("observations"))) {
+        let path = folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
+    folder
+}
+
+/// Puts other keys in place of the manifest's schema version.
+fn replace_version(folder: &Path, keys: &str) {
+    let path = folder.join("manifest.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    assert!(manifest.contains("\"schema_version\": 1,"), "{manifest}");
+    fs::write(path, manifest.replace("\"schema_version\": 1,", keys)).unwrap();
 }
 
 /// Rows of another generator version would be other rows: such a dataset is read, not finished.
 #[test]
 fn a_dataset_of_generator_version_1_is_checked_in_all_but_its_arithmetic() {
-    let folder = tempfile::tempdir().unwrap();
-    copy(Path::new(&schema_1("observations")), folder.path());
+    let folder = copied_observations();
     let out = folder.path().to_str().unwrap();
     let note = cli::succeed(&["verify", out, "--sample", "5"]);
     assert!(note.contains("rows were not made again: generator version 1 made them"), "{note}");
@@ -55,29 +65,22 @@ fn a_dataset_of_generator_version_1_is_checked_in_all_but_its_arithmetic() {
 
 #[test]
 fn a_dataset_of_schema_1_is_finished_with_its_own_columns() {
-    let folder = tempfile::tempdir().unwrap();
-    copy(Path::new(&schema_1("observations")), folder.path());
-    let path = folder.path().join("manifest.json");
+    let folder = copied_observations();
     // As if today's arithmetic had made its rows.
-    let recorded = "\"schema_version\": 1, \"generator_version\": 2, \"processor_class\": \"ieee754\",";
-    let manifest = fs::read_to_string(&path).unwrap().replace("\"schema_version\": 1,", recorded);
-    fs::write(&path, manifest).unwrap();
+    let today = "\"schema_version\": 1, \"generator_version\": 2, \"processor_class\": \"ieee754\",";
+    replace_version(folder.path(), today);
     let out = folder.path().to_str().unwrap();
     let rest = ["--csi", "f16", "--seed", "0", "--split", "val", "--out", out];
     cli::succeed(&[&["generate", "--limit", "5"], &rest[..]].concat());
     cli::succeed(&["verify", out, "--sample", "0"]);
-    let manifest = fs::read_to_string(&path).unwrap();
+    let manifest = fs::read_to_string(folder.path().join("manifest.json")).unwrap();
     assert!(manifest.contains("\"schema_version\": 1,"), "{manifest}");
 }
 
 #[test]
 fn a_newer_major_schema_is_refused_with_what_to_do() {
-    let folder = tempfile::tempdir().unwrap();
-    copy(Path::new(&schema_1("observations")), folder.path());
-    let path = folder.path().join("manifest.json");
-    let manifest = fs::read_to_string(&path).unwrap();
-    let newer = manifest.replace("\"schema_version\": 1,", "\"schema_version\": \"7.2\", \"unheard_of\": true,");
-    fs::write(&path, newer).unwrap();
+    let folder = copied_observations();
+    replace_version(folder.path(), "\"schema_version\": \"7.2\", \"unheard_of\": true,");
     for command in ["stats", "verify", "evaluate"] {
         let error = cli::fail(&[command, folder.path().to_str().unwrap()]);
         assert!(error.contains("schema version 7.2 cannot be read"), "{error}");

@@ -127,9 +127,34 @@ pub enum Error {
         /// What the writer reports.
         source: serde_json::Error,
     },
-    /// A request that makes no sense.
-    #[error("{0}")]
-    Request(String),
+    /// A part that is not one of as many as there are.
+    #[error("part {part} of {parts}: expected a part from 1 to {parts}")]
+    Part {
+        /// The part asked for, from 1.
+        part: u64,
+        /// How many there are.
+        parts: u64,
+    },
+    /// Shards that a split does not have.
+    #[error("shards {first}..{last}: split {split} has shards 0..{count} of {shard_rows} rows")]
+    Shards {
+        /// The first asked for.
+        first: u64,
+        /// One past the last asked for.
+        last: u64,
+        /// The split.
+        split: String,
+        /// How many shards it has.
+        count: u64,
+        /// Rows of each.
+        shard_rows: u64,
+    },
+    /// A limit of no samples.
+    #[error("a limit of 0 leaves nothing to generate; give at least 1")]
+    NothingToGenerate,
+    /// A merge of no parts.
+    #[error("nothing to merge; give the folders of the parts")]
+    NothingToMerge,
 }
 
 fn advice(source: &io::Error) -> &'static str {

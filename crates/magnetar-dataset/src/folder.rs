@@ -20,7 +20,7 @@ pub(crate) fn existing(folder: &Path) -> Result<Option<Manifest>, Error> {
             Ok(Manifest::read(folder).ok().filter(|before| before.splits.values().any(|s| !s.shards.is_empty())))
         }
         (false, true) => {
-            let problem = "holds Parquet files but no manifest.json; choose another --out, or remove them";
+            let problem = "holds Parquet files but no manifest.json; choose another folder, or remove them";
             Err(Error::invalid(folder, problem))
         }
         (false, false) => Ok(None),

@@ -77,16 +77,14 @@ pub(crate) fn shards(job: &Job, split: &str, rows: u64) -> Result<Vec<Pending>, 
         Slice::All => 0..count,
         Slice::Part { part, parts } => {
             if part == 0 || part > parts {
-                return Err(Error::Request(format!("--part {part}/{parts}: expected I/N with I from 1 to N")));
+                return Err(Error::Part { part, parts });
             }
             let edge = |i: u64| u64::try_from(u128::from(count) * u128::from(i) / u128::from(parts)).unwrap_or(count);
             edge(part - 1)..edge(part)
         }
         Slice::Shards { first, last } => {
             if first >= last || last > count {
-                return Err(Error::Request(format!(
-                    "--shards {first}..{last}: split {split} has shards 0..{count} of {shard_rows} rows"
-                )));
+                return Err(Error::Shards { first, last, split: split.to_owned(), count, shard_rows });
             }
             first..last
         }

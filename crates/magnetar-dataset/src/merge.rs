@@ -38,7 +38,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
         sources.insert(0, Dataset::open(out)?);
     }
     let Some(first) = sources.first() else {
-        return Err(Error::Request("nothing to merge; give the folders of the parts".into()));
+        return Err(Error::NothingToMerge);
     };
     let mut whole = Manifest::new(first.recipe(), first.manifest().seed);
     whole.version.clone_from(&first.manifest().version);
@@ -103,7 +103,7 @@ fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
             });
             if known.rows != split.rows {
                 let problem = format!(
-                    "split {name} is planned for {} rows, that of another part for {}; use the same --limit for all",
+                    "split {name} is planned for {} rows, that of another part for {}; make all with the same limit",
                     split.rows, known.rows
                 );
                 return Err(Error::invalid(source.folder(), problem));

@@ -44,7 +44,7 @@ impl Plan {
         {
             let sets = job.limit.map_or(split.sets(), |limit| limit.min(split.sets()));
             if sets == 0 {
-                return Err(Error::Request("--limit 0 leaves nothing to generate; give at least 1".into()));
+                return Err(Error::NothingToGenerate);
             }
             let rows = sets * u64::from(split.views);
             asked.extend(shards(&job, name, rows)?);
@@ -174,7 +174,7 @@ fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Ve
         return Err(Error::invalid(
             folder,
             format!(
-                "holds another dataset; choose another --out, or ask for the same. They differ in (asked, found):\n  {list}"
+                "holds another dataset; choose another folder, or ask for the same. They differ in (asked, found):\n  {list}"
             ),
         ));
     }
@@ -189,7 +189,7 @@ fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Ve
             (Some(asked), Some(found)) => {
                 if found.rows > asked.rows {
                     let problem = format!(
-                        "holds {} rows of split {name}, more than the {} asked for; choose another --out",
+                        "holds {} rows of split {name}, more than the {} asked for; choose another folder",
                         found.rows, asked.rows
                     );
                     return Err(Error::invalid(folder, problem));

@@ -50,8 +50,7 @@ pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> St
         Key { ink: Ink::Channel1, dash: "5 1.5", name: "channel 1" },
         Key { ink: Ink::Muted, dash: "3 3", name: "noise (rms)" },
     ];
-    legend(&mut canvas, [54.0, HEIGHT - 8.0], WIDTH - 60.0, &keys);
-    canvas.finish()
+    finish(canvas, &keys)
 }
 
 /// Delay profile with the true paths and the estimated arrivals.
@@ -88,7 +87,12 @@ pub fn delay_chart(
         Key { ink: Ink::Truth, dash: "2 2", name: "true path (\u{d7})" },
         Key { ink: Ink::Estimate, dash: "", name: "SRE estimate (ring)" },
     ];
-    legend(&mut canvas, [54.0, HEIGHT - 8.0], WIDTH - 60.0, &keys);
+    finish(canvas, &keys)
+}
+
+/// The chart with the names of its lines below.
+fn finish(mut canvas: Canvas, keys: &[Key]) -> String {
+    legend(&mut canvas, [54.0, HEIGHT - 8.0], WIDTH - 60.0, keys);
     canvas.finish()
 }
 

@@ -1,7 +1,9 @@
 //! The twin's model from a recipe: what the receiver was given about the radio and the rooms.
 
 use magnetar_dataset::{Materials, Recipe};
-use magnetar_posterior::{PosteriorError, RoomSlabs, TwinModel};
+use magnetar_posterior::{RoomSlabs, TwinModel};
+
+use crate::error::StudyError;
 
 /// The split whose material assignments the receiver knows. Those of the test split are held out.
 const KNOWN_SPLIT: &str = "train";
@@ -11,15 +13,13 @@ const KNOWN_SPLIT: &str = "train";
 ///
 /// # Errors
 /// When a pattern, a material or an option of the estimator is wrong.
-pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, PosteriorError> {
-    let fault =
-        |message: String| PosteriorError::Parameters { place: format!("recipe {:?}", recipe.name), reason: message };
-    let radio = recipe.radio().map_err(|e| fault(e.message))?;
-    let slabs = recipe.slabs().map_err(|e| fault(e.message))?;
+pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, StudyError> {
+    let radio = recipe.radio()?;
+    let slabs = recipe.slabs()?;
     let known = known_split(recipe).and_then(|name| recipe.splits.get(name));
     let mut assignments = Vec::new();
     for a in known.iter().flat_map(|split| &split.materials) {
-        assignments.push(RoomSlabs(slabs.room(a).map_err(|e| fault(e.message))?));
+        assignments.push(RoomSlabs(slabs.room(a)?));
     }
     Ok(TwinModel {
         carrier_hz: recipe.band.carrier_hz,
@@ -35,7 +35,7 @@ pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, PosteriorError> {
         wall_margin_m: recipe.devices.wall_margin_m,
         separation_min_m: recipe.devices.separation_min_m,
         assignments,
-        box_slab: slabs.board().map_err(|e| fault(e.message))?,
+        box_slab: slabs.board()?,
         box_slabs: Vec::new(),
         keep: recipe.sre.keep,
     })

@@ -5,21 +5,18 @@
 
 use std::f64::consts::PI;
 
-use magnetar_scene::{BoxShape, Face, Room, SPEED_OF_LIGHT, Slab};
+use magnetar_scene::{BoxShape, Face, SPEED_OF_LIGHT, Slab};
 use magnetar_trace::{Path, Surface, TraceError, Tracer};
 use nalgebra::{Point3, Vector3};
 use num_complex::Complex64;
-use parry3d_f64::math::Vector;
-use parry3d_f64::query::{Ray, RayCast};
-use parry3d_f64::shape::Cuboid;
 use proptest::prelude::*;
 
-const F: f64 = 10e9;
-const BOUNDS: [f64; 6] = [-1.403, 4.270, -6.060, 3.000, 0.0, 3.050];
+mod setup;
 
-fn room() -> Room {
-    Room::from_bounds(BOUNDS).unwrap()
-}
+use setup::{F, block, is_free, link, room, world_of};
+
+/// Smallest sides of a box, metres.
+const SMALLEST: [f64; 3] = [0.02, 0.02, 0.1];
 
 fn slab(eps_r: f64, sigma: f64) -> Slab {
     Slab { eps_r, sigma, thickness: 0.1 }
@@ -39,31 +36,10 @@ fn tracer(boxes: &[BoxShape]) -> Tracer {
     Tracer::new(room(), &surfaces(), &boxes, F).unwrap()
 }
 
-fn point() -> impl Strategy<Value = Point3<f64>> {
-    let inside = |a: usize| BOUNDS[2 * a] + 0.05..BOUNDS[2 * a + 1] - 0.05;
-    (inside(0), inside(1), inside(2)).prop_map(|(x, y, z)| Point3::new(x, y, z))
-}
-
-fn block() -> impl Strategy<Value = BoxShape> {
-    (point(), 0.02f64..1.5, 0.02f64..0.5, 0.1f64..2.0, -PI..PI).prop_map(|(center, w, t, h, yaw)| BoxShape {
-        center,
-        size: Vector3::new(w, t, h),
-        yaw,
-    })
-}
-
-fn link() -> impl Strategy<Value = (Point3<f64>, Point3<f64>)> {
-    (point(), point()).prop_filter("apart", |(a, b)| (a - b).norm() > 0.05)
-}
-
-/// A scene and a link whose ends stand in the open.
 fn world(
     count: impl Into<prop::collection::SizeRange>,
 ) -> impl Strategy<Value = (Vec<BoxShape>, Point3<f64>, Point3<f64>)> {
-    (prop::collection::vec(block(), count), link()).prop_map(|(mut boxes, (tx, rx))| {
-        boxes.retain(|b| !b.contains(&tx) && !b.contains(&rx));
-        (boxes, tx, rx)
-    })
+    world_of(block(SMALLEST), count)
 }
 
 /// Surface and reflection point (none for the direct path) and length.
@@ -71,14 +47,7 @@ type PlainPath = (Option<(Surface, Point3<f64>)>, f64);
 
 /// The tracer written a second time, plainly: mirror the TX in each plane, intersect, ask parry's own ray casts.
 fn plain(boxes: &[BoxShape], tx: &Point3<f64>, rx: &Point3<f64>) -> Vec<PlainPath> {
-    let free = |a: &Point3<f64>, b: &Point3<f64>, except: Option<usize>| {
-        boxes.iter().enumerate().all(|(i, shape)| {
-            let (p, q) = (shape.local_from_global(a), shape.local_from_global(b));
-            let cuboid = Cuboid::new(Vector::new(shape.size.x / 2.0, shape.size.y / 2.0, shape.size.z / 2.0));
-            let ray = Ray::new(Vector::new(p.x, p.y, p.z), Vector::new(q.x - p.x, q.y - p.y, q.z - p.z));
-            Some(i) == except || cuboid.cast_local_ray(&ray, 1.0, true).is_none()
-        })
-    };
+    let free = |a: &Point3<f64>, b: &Point3<f64>, except: Option<usize>| is_free(boxes, a, b, &[except]);
     let mut paths = Vec::new();
     if free(tx, rx, None) {
         paths.push((None, (rx - tx).norm()));
@@ -197,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn touching_halves_are_one_box((tx, rx) in link(), whole in block(), cut in 0.1f64..0.9) {
+    fn touching_halves_are_one_box((tx, rx) in link(), whole in block(SMALLEST), cut in 0.1f64..0.9) {
         prop_assume!(!whole.contains(&tx) && !whole.contains(&rx));
         let halves = [(0.0, cut), (cut, 1.0)].map(|(from, to)| {
             let local = Point3::new(whole.size.x * ((from + to) / 2.0 - 0.5), 0.0, 0.0);

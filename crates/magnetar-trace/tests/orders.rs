@@ -5,20 +5,14 @@
 
 use std::f64::consts::PI;
 
-use magnetar_scene::{BoxShape, Face, Room, SPEED_OF_LIGHT, Slab};
+use magnetar_scene::{BoxShape, Face, SPEED_OF_LIGHT, Slab};
 use magnetar_trace::{InteractionKind, Path, PathKind, Surface, TraceError, TraceOptions, Tracer};
 use nalgebra::{Point3, Vector3};
-use parry3d_f64::math::Vector;
-use parry3d_f64::query::{Ray, RayCast};
-use parry3d_f64::shape::Cuboid;
 use proptest::prelude::*;
 
-const F: f64 = 10e9;
-const BOUNDS: [f64; 6] = [-1.403, 4.270, -6.060, 3.000, 0.0, 3.050];
+mod setup;
 
-fn room() -> Room {
-    Room::from_bounds(BOUNDS).unwrap()
-}
+use setup::{F, block, is_free, room, world_of};
 
 fn surfaces() -> [Slab; 6] {
     [5.24, 3.91, 2.73, 1.99, 7.07, 1.48].map(|eps_r| Slab { eps_r, sigma: 0.02 * eps_r, thickness: 0.1 })
@@ -31,27 +25,10 @@ fn tracer(boxes: &[BoxShape], max_order: usize, transmission: bool) -> Tracer {
     Tracer::new(room(), &surfaces(), &boxes, F).unwrap().with_options(options).unwrap()
 }
 
-fn point() -> impl Strategy<Value = Point3<f64>> {
-    let inside = |a: usize| BOUNDS[2 * a] + 0.05..BOUNDS[2 * a + 1] - 0.05;
-    (inside(0), inside(1), inside(2)).prop_map(|(x, y, z)| Point3::new(x, y, z))
-}
-
-fn block() -> impl Strategy<Value = BoxShape> {
-    (point(), 0.3f64..1.5, 0.03f64..0.5, 0.3f64..2.0, -PI..PI).prop_map(|(center, w, t, h, yaw)| BoxShape {
-        center,
-        size: Vector3::new(w, t, h),
-        yaw,
-    })
-}
-
 fn world(
     count: impl Into<prop::collection::SizeRange>,
 ) -> impl Strategy<Value = (Vec<BoxShape>, Point3<f64>, Point3<f64>)> {
-    let link = (point(), point()).prop_filter("apart", |(a, b)| (a - b).norm() > 0.05);
-    (prop::collection::vec(block(), count), link).prop_map(|(mut boxes, (tx, rx))| {
-        boxes.retain(|b| !b.contains(&tx) && !b.contains(&rx));
-        (boxes, tx, rx)
-    })
+    world_of(block([0.3, 0.03, 0.3]), count)
 }
 
 /// The points of a path from one end to the other.
@@ -73,14 +50,7 @@ type PlainFace = (Surface, Point3<f64>, Vector3<f64>, Option<usize>);
 
 /// Every sequence of up to `order` faces of the world, mirrored one after the other; its name, if it is a path.
 fn brute_force(boxes: &[BoxShape], tx: &Point3<f64>, rx: &Point3<f64>, order: usize) -> Vec<String> {
-    let free = |a: &Point3<f64>, b: &Point3<f64>, except: [Option<usize>; 2]| {
-        boxes.iter().enumerate().all(|(i, shape)| {
-            let (p, q) = (shape.local_from_global(a), shape.local_from_global(b));
-            let cuboid = Cuboid::new(Vector::new(shape.size.x / 2.0, shape.size.y / 2.0, shape.size.z / 2.0));
-            let ray = Ray::new(Vector::new(p.x, p.y, p.z), Vector::new(q.x - p.x, q.y - p.y, q.z - p.z));
-            except.contains(&Some(i)) || cuboid.cast_local_ray(&ray, 1.0, true).is_none()
-        })
-    };
+    let free = |a: &Point3<f64>, b: &Point3<f64>, except: [Option<usize>; 2]| is_free(boxes, a, b, &except);
     let mut faces: Vec<PlainFace> = Vec::new();
     for face in Face::ALL {
         let mut normal = Vector3::zeros();
