@@ -40,6 +40,7 @@ fn main() {
     let draw = config.draw(&mut rng_draw);
     let [(clean, clean_block), (perturb, perturb_block), (_, noise_block), (whole, whole_block)] = &mut synthesizers;
     clean.clean(&paths, 30.0, perturb_block);
+    let unperturbed = perturb_block.clone();
 
     let mut observation = || {
         let draw = config.draw(&mut rng_whole);
@@ -68,6 +69,8 @@ fn main() {
         }),
         Contestant::new("RF chain, applied", items, || {
             for _ in 0..REPEATS {
+                // Applied again and again, one chain would drive the numbers out of the range of normal floats.
+                perturb_block.clone_from(&unperturbed);
                 perturb.perturb(black_box(&draw), perturb_block);
             }
         }),

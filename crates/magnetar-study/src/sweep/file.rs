@@ -87,6 +87,16 @@ impl Sweep {
     /// # Errors
     /// As [`Sweep::load`].
     pub fn parse(text: &str, place: &str, folder: Option<&Path>) -> Result<Self, StudyError> {
+        let sweep = Self::outline(text, place, folder)?;
+        sweep.check(place)?;
+        Ok(sweep)
+    }
+
+    /// A sweep and its points, before any row of them is drawn: whether they can be is not known.
+    ///
+    /// # Errors
+    /// Anything wrong with the file or an axis.
+    pub fn outline(text: &str, place: &str, folder: Option<&Path>) -> Result<Self, StudyError> {
         let file: SweepFile = toml::from_str(text).map_err(|e| {
             let line = e.span().map_or(1, |span| text.bytes().take(span.start).filter(|b| *b == b'\n').count() + 1);
             StudyError::file(Path::new(&format!("{place}:{line}")), e.message().to_owned())
@@ -121,9 +131,7 @@ impl Sweep {
             posterior: file.posterior,
             axes: axes.into_iter().map(|axis| axis.axis).collect(),
         };
-        let sweep = Self { definition, base, points };
-        sweep.check(place)?;
-        Ok(sweep)
+        Ok(Self { definition, base, points })
     }
 
     /// Every point can be generated: materials and patterns are there, and its rows (the first, if there are very many)

@@ -114,8 +114,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn list(as_json: bool) -> anyhow::Result<ExitCode> {
     let mut shown = Vec::new();
-    for (name, _) in SHIPPED {
-        let sweep = Sweep::load(name)?;
+    for (name, text) in SHIPPED {
+        let sweep = Sweep::outline(text, name, None)?;
         shown.push(json!({
             "name": name, "title": sweep.definition.name, "description": sweep.definition.description, "points": sweep.points.len(),
             "rows": sweep.definition.rows, "posterior": sweep.definition.posterior != Posterior::None,
