@@ -20,6 +20,7 @@ mod observe;
 mod older_datasets;
 mod pictures;
 mod posterior;
+mod propagation;
 mod recovery;
 mod replay;
 mod scene_files;

@@ -19,7 +19,7 @@ magnetar_fuzz::target!(|data| {
 fn app() -> App {
     let scene = Scene::load("lab_middle").expect("a shipped scene");
     let (tx, rx) = (Pose::new(1.0, 2.0, 1.0, -1.5), Pose::new(1.0, -1.0, 1.0, 1.5));
-    let simulator = Simulator::new(LinkSettings::shipped().expect("the shipped settings"));
+    let simulator = Simulator::new(LinkSettings::shipped().expect("the shipped settings")).expect("a shipped order");
     let scorer = LinkScorer::scene_twin(ScorerSettings::shipped().expect("the shipped parameters"));
     App::scene(scene, &tx, &rx, simulator, scorer).expect("a shipped scene can be shown")
 }

@@ -84,7 +84,9 @@ impl Generator {
     /// Buffers for one thread.
     #[must_use]
     pub fn rows(&self) -> RowGenerator<'_> {
-        let simulator = LinkSimulator::new(Arc::clone(&self.radio));
+        let simulator = LinkSimulator::new(Arc::clone(&self.radio))
+            .with_options(self.recipe().propagation)
+            .expect("the order was checked with the recipe");
         RowGenerator { generator: self, scene: None, block: simulator.block(), simulator }
     }
 
@@ -179,6 +181,7 @@ impl RowGenerator<'_> {
             .map_err(|source| Error::Trace { row: record.index, source })?;
         let (paths, element_paths) = (self.simulator.paths(), self.simulator.element_paths());
         record.los = paths.first().is_some_and(|path| path.geometry.is_line_of_sight());
+        record.left_out = self.simulator.options().transmission.then_some(*self.simulator.left_out());
         record.paths.clear();
         record.paths.extend(paths.iter().zip(element_paths).map(|(path, element)| {
             let arrival = record.rx.device_from_global(&path.geometry.arrival);
@@ -235,6 +238,7 @@ pub(crate) fn blank(generator: &Generator) -> Record {
         rf_chain: magnetar_signal::RfChainDraw::default(),
         los: false,
         paths: Vec::with_capacity(16),
+        left_out: None,
         arrivals: Arrivals::default(),
         replayed: None,
         csi: None,

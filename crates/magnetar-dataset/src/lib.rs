@@ -33,6 +33,8 @@ mod stream;
 mod verify;
 
 #[cfg(test)]
+mod propagation_tests;
+#[cfg(test)]
 mod schema_tests;
 #[cfg(test)]
 mod tests;

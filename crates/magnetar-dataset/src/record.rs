@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use magnetar_scene::{Face, Pose, Room};
 use magnetar_signal::{Arrivals, RfChainDraw};
-use magnetar_trace::{Interactions, PathKind, Surface};
+use magnetar_trace::{Interactions, LeftOut, PathKind, Surface};
 use num_complex::{Complex32, Complex64};
 
 use crate::draw::Board;
@@ -90,6 +90,8 @@ pub struct Record {
     pub los: bool,
     /// The true paths: the direct path first, then by delay.
     pub paths: Vec<RecordPath>,
+    /// Paths that were found and left out, where waves go through boxes.
+    pub left_out: Option<LeftOut>,
     /// The estimated arrivals, K at most, strongest first.
     pub arrivals: Arrivals,
     /// What was commanded, if the row replays a measurement campaign.
@@ -121,6 +123,7 @@ impl Record {
             rf_chain: RfChainDraw::default(),
             los: false,
             paths: Vec::new(),
+            left_out: None,
             arrivals: Arrivals::default(),
             replayed: None,
             csi: None,

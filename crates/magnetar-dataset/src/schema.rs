@@ -10,10 +10,13 @@ use crate::columns;
 use crate::recipe::{Csi, Recipe};
 
 /// Version of the columns that this program writes.
-pub const SCHEMA_VERSION: SchemaVersion = SchemaVersion { major: 1, minor: 1 };
+pub const SCHEMA_VERSION: SchemaVersion = SchemaVersion { major: 1, minor: 2 };
 
 /// The first version whose paths list their interactions.
 pub(crate) const WITH_INTERACTIONS: SchemaVersion = SchemaVersion { major: 1, minor: 1 };
+
+/// The first version that counts paths left out.
+pub(crate) const WITH_LEFT_OUT: SchemaVersion = SchemaVersion { major: 1, minor: 2 };
 
 /// A version of the columns. A minor step adds columns, and programs that know an older minor leave them aside; a major
 /// step changes or removes some.
@@ -84,6 +87,8 @@ pub struct Shape {
     pub csi: Csi,
     /// Whether rows replay a measurement campaign.
     pub replay: bool,
+    /// Whether waves go through boxes, and paths left out are counted.
+    pub transmission: bool,
     /// Version of the columns, at most [`SCHEMA_VERSION`].
     pub version: SchemaVersion,
 }
@@ -97,6 +102,7 @@ impl Shape {
             keep: recipe.sre.keep,
             csi: recipe.store.csi,
             replay: recipe.replay.is_some(),
+            transmission: recipe.propagation.transmission,
             version: version.min(SCHEMA_VERSION),
         }
     }

@@ -14,7 +14,8 @@ use crate::simulator::LinkSettings;
 /// # Errors
 /// If a pattern or a material file cannot be read.
 pub fn recipe_settings(recipe: &Recipe) -> Result<LinkSettings, ReportError> {
-    Ok(LinkSettings { radio: Arc::new(recipe.radio()?), materials: recipe.materials()? })
+    let (radio, materials) = (Arc::new(recipe.radio()?), recipe.materials()?);
+    Ok(LinkSettings { radio, materials, propagation: recipe.propagation })
 }
 
 /// The scene of a row.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use magnetar_scene::{MaterialLibrary, Pose, Scene};
 use magnetar_signal::{Arrival, LinkDraw, LinkSimulator, Observation, Radio, RadioConfig, RfChainDraw, seeded_streams};
-use magnetar_trace::Path;
+use magnetar_trace::{Path, TraceOptions};
 
 use crate::error::ReportError;
 
@@ -15,15 +15,17 @@ pub struct LinkSettings {
     pub radio: Arc<Radio>,
     /// Materials a scene may name.
     pub materials: MaterialLibrary,
+    /// Which paths are looked for.
+    pub propagation: TraceOptions,
 }
 
 impl LinkSettings {
-    /// A radio among these materials.
+    /// A radio among these materials, with paths of first order in an opaque world.
     ///
     /// # Errors
     /// If a setting is out of range or a pattern cannot be read.
     pub fn new(config: RadioConfig, materials: MaterialLibrary) -> Result<Self, ReportError> {
-        Ok(Self { radio: Arc::new(Radio::new(config)?), materials })
+        Ok(Self { radio: Arc::new(Radio::new(config)?), materials, propagation: TraceOptions::default() })
     }
 
     /// The default radio among the shipped materials.
@@ -65,9 +67,12 @@ pub struct Simulator {
 
 impl Simulator {
     /// For a set of settings.
-    #[must_use]
-    pub fn new(settings: LinkSettings) -> Self {
-        Self { link: LinkSimulator::new(Arc::clone(&settings.radio)), settings }
+    ///
+    /// # Errors
+    /// If the order of the paths is too high.
+    pub fn new(settings: LinkSettings) -> Result<Self, ReportError> {
+        let link = LinkSimulator::new(Arc::clone(&settings.radio)).with_options(settings.propagation)?;
+        Ok(Self { link, settings })
     }
 
     /// The settings.
@@ -110,7 +115,7 @@ impl Simulator {
         rx: &Pose,
         tx_power_offset_db: f64,
     ) -> Result<Vec<LinkPath>, ReportError> {
-        let LinkSettings { radio, materials } = &self.settings;
+        let LinkSettings { radio, materials, .. } = &self.settings;
         let world = scene.resolve(materials, radio.band().carrier_hz)?;
         self.link.trace(world.room, &world.surfaces, &world.boxes, tx, rx)?;
         let snrs = self.link.path_snrs_db(tx_power_offset_db);
@@ -129,7 +134,7 @@ mod tests {
     fn is_random(sets: &[&str]) -> bool {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let recipe = Recipe::load("paper", &sets).unwrap();
-        let mut simulator = Simulator::new(recipe_settings(&recipe).unwrap());
+        let mut simulator = Simulator::new(recipe_settings(&recipe).unwrap()).unwrap();
         let scene = Scene::load("lab").unwrap();
         let (tx, rx) = (Pose::new(0.98, 2.28, 1.08, -1.6), Pose::new(1.0, -1.0, 1.08, 1.4));
         let mut seen = |seed| simulator.run(&scene, &tx, &rx, 0.0, seed).unwrap().observation;

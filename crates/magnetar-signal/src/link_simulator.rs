@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magnetar_scene::{BoxShape, Pose, Room, Slab};
-use magnetar_trace::{Path, TraceError, Tracer};
+use magnetar_trace::{LeftOut, Path, TraceError, TraceOptions, Tracer};
 use num_complex::{Complex32, Complex64};
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
@@ -19,7 +19,9 @@ use crate::{ELEMENTS, ElementPath, Observation, Radio, RfChainDraw, SignalRow, S
 /// shared.
 pub struct LinkSimulator {
     radio: Arc<Radio>,
+    options: TraceOptions,
     tracer: Option<Tracer>,
+    left_out: LeftOut,
     paths: Vec<Path>,
     element_paths: Vec<ElementPath>,
     synthesizer: Synthesizer,
@@ -37,11 +39,13 @@ pub struct LinkDraw {
 }
 
 impl LinkSimulator {
-    /// For a radio.
+    /// For a radio, with paths of first order in an opaque world.
     #[must_use]
     pub fn new(radio: Arc<Radio>) -> Self {
         Self {
+            options: TraceOptions::default(),
             tracer: None,
+            left_out: LeftOut::default(),
             paths: Vec::with_capacity(16),
             element_paths: Vec::with_capacity(16),
             synthesizer: Synthesizer::new(*radio.band()),
@@ -49,6 +53,16 @@ impl LinkSimulator {
             workspace: radio.sre().workspace(),
             radio,
         }
+    }
+
+    /// The same with other paths looked for.
+    ///
+    /// # Errors
+    /// If the order is above [`magnetar_trace::MAX_ORDER`].
+    pub fn with_options(mut self, options: TraceOptions) -> Result<Self, TraceError> {
+        options.check()?;
+        (self.options, self.tracer) = (options, None);
+        Ok(self)
     }
 
     /// The radio.
@@ -72,21 +86,34 @@ impl LinkSimulator {
     ) -> Result<(), TraceError> {
         self.paths.clear();
         self.element_paths.clear();
+        self.left_out = LeftOut::default();
         let carrier_hz = self.radio.band().carrier_hz;
         let tracer = match self.tracer.take() {
             Some(mut tracer) => {
                 tracer.rebuild(room, surfaces, boxes, carrier_hz)?;
                 tracer
             }
-            None => Tracer::new(room, surfaces, boxes, carrier_hz)?,
+            None => Tracer::new(room, surfaces, boxes, carrier_hz)?.with_options(self.options)?,
         };
         let traced = tracer.trace_into(&tx.position, &rx.position, &mut self.paths);
         self.tracer = Some(tracer);
-        traced?;
+        self.left_out = traced?;
         self.paths.sort_by(|a, b| a.geometry.listing_order(&b.geometry));
         let link = self.radio.link(*tx, *rx);
         self.element_paths.extend(self.paths.iter().map(|path| link.element_path(path)));
         Ok(())
+    }
+
+    /// Which paths are looked for.
+    #[must_use]
+    pub fn options(&self) -> &TraceOptions {
+        &self.options
+    }
+
+    /// What was found and left out when the link was traced.
+    #[must_use]
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
     }
 
     /// The traced paths between isotropic antennas: the direct one first, then by delay.

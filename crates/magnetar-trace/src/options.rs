@@ -1,12 +1,15 @@
 //! Which paths are looked for.
 
+use serde::{Deserialize, Serialize};
+
 use crate::TraceError;
 
 /// The highest order that is traced.
 pub const MAX_ORDER: usize = 3;
 
 /// Which paths are looked for. The default is line of sight and first order in an opaque world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct TraceOptions {
     /// The most reflections of a path, 0 to [`MAX_ORDER`].
     pub max_order: usize,
@@ -21,6 +24,18 @@ impl Default for TraceOptions {
 }
 
 impl TraceOptions {
+    /// Whether it is line of sight and first order in an opaque world.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// In words: `order 1`, `order 2, through boxes`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        format!("order {}{}", self.max_order, if self.transmission { ", through boxes" } else { "" })
+    }
+
     /// Checks the order.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ pub(crate) mod csi;
 mod describe;
 mod error;
 mod interactions;
+mod left_out;
 mod paths;
 mod pose;
 mod replay;
@@ -37,13 +38,14 @@ use crate::record::Record;
 use crate::schema::Shape;
 
 /// All groups, in the order of their columns.
-const GROUPS: [&dyn ColumnGroup; 9] = [
+const GROUPS: [&dyn ColumnGroup; 10] = [
     &row_number::RowNumberColumns,
     &room::RoomColumns,
     &board::BoardColumns,
     &pose::PoseColumns,
     &rf_chain::RfChainColumns,
     &paths::PathColumns,
+    &left_out::LeftOutColumns,
     &arrivals::ArrivalColumns,
     &replay::ReplayColumns,
     &csi::CsiColumns,

@@ -99,9 +99,12 @@ impl Recipe {
         Some(value)
     }
 
-    /// The whole recipe as a TOML table.
+    /// The whole recipe as a TOML table, with the keys that are not written while they have their default.
     pub(super) fn to_table(&self) -> toml::Table {
-        toml::Table::try_from(self).expect("a recipe is plain data with text keys")
+        let mut table = toml::Table::try_from(self).expect("a recipe is plain data with text keys");
+        let propagation = toml::Table::try_from(self.propagation).expect("two plain values");
+        table.insert("propagation".into(), Value::Table(propagation));
+        table
     }
 
     /// Every value against its key's range.

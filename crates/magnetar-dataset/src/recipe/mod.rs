@@ -15,6 +15,7 @@ mod tests;
 use indexmap::IndexMap;
 use magnetar_signal::sre::SreOptions;
 use magnetar_signal::{AntennaConfig, Band, LinkConfig, NoiseConfig, RfChainConfig, RxArray};
+use magnetar_trace::TraceOptions;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -48,6 +49,9 @@ pub struct Recipe {
     pub noise: NoiseConfig,
     /// The estimator.
     pub sre: SreOptions,
+    /// Which paths there are.
+    #[serde(default, skip_serializing_if = "TraceOptions::is_default")]
+    pub propagation: TraceOptions,
     /// Nominal room and its randomisation.
     pub room: RoomFamily,
     /// Slabs.
@@ -318,7 +322,8 @@ impl Recipe {
         })
     }
 
-    /// SHA-256 (hex) of everything that changes a row: all but `name`, `description` and `store`.
+    /// SHA-256 (hex) of everything that changes a row: all but `name`, `description` and `store`. Keys that came later
+    /// are not written while they have their default, so that older recipes keep their hash.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut value = serde_json::to_value(self).expect("a recipe is plain data with text keys");

@@ -2,6 +2,7 @@
 
 use magnetar_signal::sre::SreOptions;
 use magnetar_signal::{Band, KeyRange, LinkConfig, RfChainConfig, RxArray};
+use magnetar_trace::MAX_ORDER;
 
 use super::keys::Kind::{Assignments, Bool, Choice, Float, Floats, Integer, Integers, OneOf, Text, Texts};
 use super::keys::Origin::{Ours, Paper};
@@ -81,6 +82,13 @@ pub static KEYS: &[Key] = &[
     float(Ours, SreOptions::PHASE_OFFSET_DEG, "inter-channel phase of the receiver, subtracted"),
     float(Paper, SreOptions::PROCESSING_GAIN_DB, "processed SNR minus raw SNR"),
     float(Ours, SreOptions::MIN_SEPARATION_CELLS, "least distance of two components"),
+    paper("propagation.max_order", Integer(0, MAX_ORDER as i64), "", "most reflections of a path"),
+    paper(
+        "propagation.transmission",
+        Bool,
+        "",
+        "whether waves go through boxes, in at one face and out at the opposite one",
+    ),
     paper("room.x_min_m", Float(-1.0e3, 1.0e3), "m", "nominal room bound, global frame"),
     paper("room.x_max_m", Float(-1.0e3, 1.0e3), "m", "nominal room bound, global frame"),
     paper("room.y_min_m", Float(-1.0e3, 1.0e3), "m", "nominal room bound, global frame"),

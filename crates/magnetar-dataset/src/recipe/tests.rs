@@ -75,10 +75,15 @@ fn a_users_recipe_changes_a_few_keys_and_may_add_a_split() {
 fn the_hash_minds_content_and_nothing_else() {
     let base = Recipe::paper().hash();
     assert_eq!(base.len(), 64);
-    for same in ["name=x", "store.csi=none", "store.shard_rows=7", "link.reference_snr_db=50"] {
+    for same in
+        ["name=x", "store.csi=none", "store.shard_rows=7", "link.reference_snr_db=50", "propagation.max_order=1"]
+    {
         assert_eq!(with(&[same]).unwrap().hash(), base, "{same}");
     }
-    for other in ["link.reference_snr_db=50.5", "splits.val.board=1", "board.along_min=0.21", "sre.aoa_mode=wideband"] {
+    for other in ["link.reference_snr_db=50.5", "splits.val.board=1", "board.along_min=0.21", "sre.aoa_mode=wideband"]
+        .into_iter()
+        .chain(["propagation.max_order=2", "propagation.transmission=true"])
+    {
         assert_ne!(with(&[other]).unwrap().hash(), base, "{other}");
     }
 }
@@ -120,6 +125,7 @@ fn impossible_combinations_are_named() {
         ("board.height_m=2.9", "board.center_heights_m"),
         ("room.x_min_m=5", "room.x_max_m"),
         ("sre.keep=7", "sre.max_paths"),
+        ("propagation.max_order=4", "from 0 to 3"),
         ("sre.oversampling=5", "sre.oversampling"),
         ("band.bins=17", "band.bins"),
         ("store.shard_rows=0", "from 1"),

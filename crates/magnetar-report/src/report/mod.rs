@@ -47,7 +47,7 @@ pub fn report(
     progress: &dyn Fn(u64),
 ) -> Result<String, ReportError> {
     let settings = recipe_settings(dataset.recipe())?;
-    let mut simulator = Simulator::new(settings);
+    let mut simulator = Simulator::new(settings)?;
     let mut splits = Vec::new();
     for (name, manifest) in &dataset.manifest().splits {
         let mut picture = SplitPicture::new(name, manifest.present_rows(), manifest.rows, dataset.recipe());

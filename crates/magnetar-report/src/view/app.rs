@@ -151,8 +151,9 @@ impl App {
         };
         let mut result = picture(&pictured, state, &settings, &self.scorer)?;
         result.caption = format!(
-            "Simulated: {} paths at {} GHz, {} antennas, seed {}.",
+            "Simulated: {} paths ({}) at {} GHz, {} antennas, seed {}.",
             link.paths.len(),
+            settings.propagation.describe(),
             settings.radio.band().carrier_hz / 1e9,
             settings.radio.tx_pattern().info().name,
             state.seed

@@ -165,7 +165,7 @@ mod tests {
     fn bytes_in_memory_are_answered_as_on_a_socket() {
         let scene = magnetar_scene::Scene::load("lab_middle").unwrap();
         let (tx, rx) = (magnetar_scene::Pose::new(1.0, 2.0, 1.0, -1.5), magnetar_scene::Pose::new(1.0, -1.0, 1.0, 1.5));
-        let simulator = crate::Simulator::new(crate::LinkSettings::shipped().unwrap());
+        let simulator = crate::Simulator::new(crate::LinkSettings::shipped().unwrap()).unwrap();
         let scorer = crate::LinkScorer::scene_twin(magnetar_study::ScorerSettings::shipped().unwrap());
         let app = App::scene(scene, &tx, &rx, simulator, scorer).unwrap();
         let status = |request: &str| String::from_utf8(respond(&app, 8080, request.as_bytes())).unwrap();

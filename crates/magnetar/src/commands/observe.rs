@@ -15,6 +15,8 @@ use num_complex::Complex32;
 use serde_json::json;
 
 use super::link::LinkArgs;
+use super::propagation::PropagationArgs;
+use super::trace::{left_out_to_json, print_left_out};
 
 /// The last stage to be run.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -38,10 +40,13 @@ Examples:
   magnetar observe lab_middle --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --seed 1 --out obs.npy
   magnetar observe lab --tx 0.98,2.28 --rx 1,-1 --count 1000 --no-rf-chain --out draws.npy
   magnetar observe lab --tx 0,0 --rx 1,-2,,120 --stage clean --rx-pattern isotropic --out c.npy
+  magnetar observe lab_middle --tx 0.98,2.28 --rx 1,-1 --max-order 2 --transmission --out t.npy
   magnetar observe my_room.toml --tx 1,1 --rx 3,2 --materials my_materials.toml --out mine.npy")]
 pub struct Args {
     #[command(flatten)]
     link: LinkArgs,
+    #[command(flatten)]
+    propagation: PropagationArgs,
     /// Seed of the RF chain and the noise.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -119,6 +124,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let (plural, file) = (if count == 1 { "" } else { "s" }, args.out.display());
         let snr = if paths == 0 { "noise alone".to_owned() } else { format!("mean SNR {:.2} dB", db(power)) };
         println!("{file}: {count} observation{plural} of {bins} x 2 bins, {paths} paths, {snr}");
+        print_left_out(simulator.left_out());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -146,7 +152,7 @@ fn prepare(args: &Args) -> anyhow::Result<LinkSimulator> {
         bail!("the antenna patterns have no gain at boresight, to which the reference SNR belongs");
     }
     let (_, world, [tx, rx]) = args.link.load(radio.band().carrier_hz)?;
-    let mut simulator = LinkSimulator::new(Arc::new(radio));
+    let mut simulator = LinkSimulator::new(Arc::new(radio)).with_options(args.propagation.options())?;
     simulator.trace(world.room, &world.surfaces, &world.boxes, &tx, &rx)?;
     Ok(simulator)
 }
@@ -208,6 +214,9 @@ fn report(args: &Args, simulator: &LinkSimulator, power: f64) -> serde_json::Val
         "shape": [args.count, band.bins as u64, ELEMENTS as u64],
         "seed": args.seed,
         "band": band,
+        "max_order": simulator.options().max_order,
+        "transmission": simulator.options().transmission,
+        "left_out": left_out_to_json(simulator.left_out()),
         "mean_snr_db": if power > 0.0 { Some(db(power)) } else { None },
         "paths": paths.collect::<Vec<_>>(),
         "rf_chain": rf_chain,

@@ -3,7 +3,7 @@
 use magnetar_trace::{MAX_ORDER, TraceOptions};
 
 /// Flags of commands that trace links.
-#[derive(clap::Args)]
+#[derive(Clone, Copy, clap::Args)]
 pub struct PropagationArgs {
     /// The most reflections of a path.
     #[arg(long, value_name = "N", default_value_t = TraceOptions::default().max_order as u8,

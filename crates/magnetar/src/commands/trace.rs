@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "frequency_hz": frequency_hz,
             "max_order": options.max_order,
             "transmission": options.transmission,
-            "left_out": { "other_faces": left_out.other_faces, "too_long": left_out.too_long },
+            "left_out": left_out_to_json(&left_out),
             "tx": pose_to_json(&tx),
             "rx": pose_to_json(&rx),
             "paths": rows.iter().map(Row::to_json).collect::<Vec<_>>(),
@@ -163,12 +163,18 @@ fn pose_to_json(pose: &Pose) -> Value {
     json!({ "position_m": [p.x, p.y, p.z], "heading_deg": pose.heading.to_degrees() })
 }
 
+/// What was left out, in JSON.
+pub fn left_out_to_json(left_out: &LeftOut) -> Value {
+    json!({ "other_faces": left_out.other_faces, "too_long": left_out.too_long })
+}
+
 /// Rounded for two decimals, with no sign on a zero.
 fn hundredths(value: f64) -> f64 {
     (value * 100.0).round() / 100.0 + 0.0
 }
 
-fn print_left_out(left_out: &LeftOut) {
+/// What was left out, for people; nothing if nothing was.
+pub fn print_left_out(left_out: &LeftOut) {
     if left_out.other_faces > 0 {
         println!("left out: {} paths that enter and leave a box at faces not opposite", left_out.other_faces);
     }

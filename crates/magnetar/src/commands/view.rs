@@ -13,9 +13,11 @@ use magnetar_report::{LinkScorer, LinkSettings, Simulator};
 use magnetar_scene::{Pose, Scene};
 use magnetar_signal::{AntennaConfig, RadioConfig};
 use magnetar_study::open_scorer;
+use magnetar_trace::TraceOptions;
 
 use super::dataset_folder::open_dataset;
 use super::material::MaterialsArgs;
+use super::propagation::PropagationArgs;
 use super::scorer_args::{ScorerArgs, TWIN};
 use crate::args::{PoseArg, parse_number};
 
@@ -28,7 +30,7 @@ ends it. With --export nothing is served: the file opens from disk.
 Examples:
   magnetar view
   magnetar view lab_left --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --open
-  magnetar view my_room.toml --export room.html
+  magnetar view my_room.toml --max-order 3 --transmission --export room.html
   magnetar view data --split test --row 3")]
 pub struct Args {
     /// A shipped scene's name, a scene file, or a dataset's folder.
@@ -49,6 +51,8 @@ pub struct Args {
     rx: Option<PoseArg>,
     #[command(flatten)]
     materials: MaterialsArgs,
+    #[command(flatten)]
+    propagation: PropagationArgs,
     /// Antenna pattern of both ends: a shipped pattern's name or a file.
     #[arg(long, default_value = "synthetic_vivaldi", value_name = "NAME|FILE")]
     pattern: String,
@@ -97,12 +101,13 @@ fn app(args: &Args) -> anyhow::Result<App> {
         bail!("--split and --row are for a dataset, and {} is not the folder of one", args.what);
     }
     let config = RadioConfig { antennas: AntennaConfig::all(&args.pattern), ..RadioConfig::default() };
-    let settings = LinkSettings::new(config, args.materials.library()?)?;
+    let mut settings = LinkSettings::new(config, args.materials.library()?)?;
+    settings.propagation = args.propagation.options();
     let scene = Scene::load(&args.what)?;
     let (tx, rx) = default_poses(&scene);
     let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));
     let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
-    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings), scene_scorer(&args.scorer)?)?;
+    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings)?, scene_scorer(&args.scorer)?)?;
     app.start_mut().seed = args.seed;
     // Whatever is wrong with the link to begin with is reported here and not in the browser.
     app.check()?;
@@ -110,14 +115,15 @@ fn app(args: &Args) -> anyhow::Result<App> {
 }
 
 fn dataset_app(args: &Args) -> anyhow::Result<App> {
-    if args.tx.is_some() || args.rx.is_some() || args.materials.any() {
-        bail!("--tx, --rx and --materials are for a scene; a dataset's row has its own");
+    let propagation = args.propagation.options() != TraceOptions::default();
+    if args.tx.is_some() || args.rx.is_some() || args.materials.any() || propagation {
+        bail!("--tx, --rx, --materials, --max-order and --transmission are for a scene; a dataset's row has its own");
     }
     let rows = Rows::new(open_dataset(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
     let settings = recipe_settings(rows.dataset().recipe())?;
     let title = rows.dataset().recipe().name.clone();
     let scorer = LinkScorer::fixed(args.scorer.open(rows.dataset().recipe())?);
-    Ok(App::rows(&title, rows, Simulator::new(settings), scorer)?)
+    Ok(App::rows(&title, rows, Simulator::new(settings)?, scorer)?)
 }
 
 /// What scores a scene: the twin then knows its materials.

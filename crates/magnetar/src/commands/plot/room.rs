@@ -11,6 +11,7 @@ use magnetar_trace::Tracer;
 use super::Output;
 use crate::args::{PoseArg, parse_frequency_ghz};
 use crate::commands::material::MaterialsArgs;
+use crate::commands::propagation::PropagationArgs;
 
 /// Flags of `magnetar plot room`.
 #[derive(clap::Args)]
@@ -25,6 +26,8 @@ pub struct Args {
     rx: Option<PoseArg>,
     #[command(flatten)]
     materials: MaterialsArgs,
+    #[command(flatten)]
+    propagation: PropagationArgs,
     /// Carrier frequency, GHz.
     #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
     frequency_ghz: f64,
@@ -56,9 +59,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         (None, None) => None,
         _ => bail!("give both --tx and --rx, or neither"),
     };
+    let options = args.propagation.options();
     let mut paths = Vec::new();
     if let Some((tx, rx)) = &link {
-        let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?;
+        let tracer = Tracer::new(world.room, &world.surfaces, &world.boxes, frequency_hz)?.with_options(options)?;
         let traced = tracer.trace(&tx.position, &rx.position)?;
         let power_db: Vec<f64> = traced.iter().map(|p| 20.0 * p.coefficient.norm().log10()).collect();
         paths = plan_paths(tx, rx, &traced, &power_db);
@@ -70,7 +74,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ColourArg::Power => PathColour::Power,
     };
     let caption = match link {
-        Some(_) => format!("Simulated: {} paths at {} GHz, isotropic antennas.", paths.len(), args.frequency_ghz),
+        Some(_) => format!(
+            "Simulated: {} paths ({}) at {} GHz, isotropic antennas.",
+            paths.len(),
+            options.describe(),
+            args.frequency_ghz
+        ),
         None => scene.description.clone(),
     };
     args.output.write(&room_figure(&plan, &scene.name, &caption, colour, args.output.theme()))
