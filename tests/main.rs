@@ -7,6 +7,7 @@
 mod backend;
 mod cli;
 mod console;
+mod damage;
 mod dataset;
 #[cfg(feature = "cuda")]
 mod devices;

@@ -18,8 +18,10 @@ struct Valid {
 
 static VALID: LazyLock<Valid> = LazyLock::new(|| {
     let (scratch, from) = (Scratch::new("shard"), valid_dataset());
-    let manifest = std::fs::read(from.join("manifest.json")).expect("the valid dataset's manifest");
-    scratch.write("manifest.json", &manifest);
+    // As older datasets are: with checksums the Parquet reader would see no damage.
+    let mut manifest = Manifest::read(&from).expect("the valid dataset's manifest");
+    manifest.splits.values_mut().flat_map(|split| &mut split.shards).for_each(|shard| shard.checksums = None);
+    manifest.write(scratch.folder()).expect("a scratch file");
     let dataset = Dataset::open(&from).expect("a valid dataset");
     let (split, first) = dataset.manifest().splits.first().expect("a split");
     let number = first.shards.first().expect("a shard").number;

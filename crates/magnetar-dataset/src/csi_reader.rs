@@ -10,7 +10,10 @@ use num_complex::Complex32;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
+use crate::checksum::{check_columns, check_footer};
 use crate::columns::csi::{CSI, EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+use crate::error::Error;
+use crate::manifest::recorded_shard;
 
 /// Numbers of one bin: two channels, real and imaginary part.
 const PER_BIN: usize = 4;
@@ -45,6 +48,9 @@ pub enum CsiError {
         /// What was found.
         problem: String,
     },
+    /// A shard of a dataset that is damaged, or whose manifest is.
+    #[error("{0}")]
+    Shard(#[from] Box<Error>),
     /// A row without observation.
     #[error("{file}: row {row} has no observation: its `csi` is null")]
     Null {
@@ -65,14 +71,20 @@ pub struct CsiReader {
 }
 
 impl CsiReader {
-    /// Opens a file; batches will have at most `batch_rows` rows.
+    /// Opens a file; batches will have at most `batch_rows` rows. Of a dataset's shard, footer and column are compared
+    /// with the checksums of the manifest two folders above.
     ///
     /// # Errors
-    /// The file cannot be read, or has no `csi` column of the right type.
+    /// The file cannot be read, is damaged, or has no `csi` column of the right type.
     pub fn open(path: &Path, batch_rows: usize) -> Result<Self, CsiError> {
         let file = path.display().to_string();
         let input = open_file(path).map_err(|source| CsiError::Io { file: file.clone(), source })?;
         let damaged = |problem: String| CsiError::Parquet { file: file.clone(), problem };
+        let shard = recorded_shard(path).map_err(Box::new)?;
+        let compared = input.try_clone().map_err(|source| CsiError::Io { file: file.clone(), source })?;
+        if let Some(shard) = &shard {
+            check_footer(&compared, path, shard).map_err(Box::new)?;
+        }
         let builder = guard(|| ParquetRecordBatchReaderBuilder::try_new(input)).map_err(|e| damaged(e.to_string()))?;
         let builder = builder.map_err(|e| damaged(e.to_string()))?;
         let column = |problem: String| CsiError::Column { file: file.clone(), problem };
@@ -92,6 +104,12 @@ impl CsiReader {
         check_tensor(field, width / PER_BIN).map_err(column)?;
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mask = ProjectionMask::roots(builder.parquet_schema(), [index]);
+        if let Some(shard) = &shard {
+            let leaves: Vec<usize> =
+                (0..builder.parquet_schema().num_columns()).filter(|&leaf| mask.leaf_included(leaf)).collect();
+            let check = || check_columns(&compared, path, shard, builder.metadata(), &leaves);
+            guard(check).map_err(|e| damaged(e.to_string()))?.map_err(Box::new)?;
+        }
         let builder = builder.with_projection(mask).with_batch_size(batch_rows.max(1));
         let reader = guard(|| builder.build()).map_err(|e| damaged(e.to_string()))?;
         let reader = reader.map_err(|e| damaged(e.to_string()))?;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, RowSelection, RowSelector};
 use parquet::file::metadata::PageIndexPolicy;
 
@@ -163,21 +162,23 @@ impl Dataset {
         }
     }
 
-    /// A shard's reader, its footer and schema checked.
+    /// A shard's reader: footer, schema and the columns that will be read are checked.
     pub(crate) fn builder(&self, split: &str, shard: &ShardInfo, what: Columns) -> Result<Builder, Error> {
         let path = shard.file(&self.folder, split);
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let builder = guarded::open(&path, options)?;
+        let open = guarded::open(&path, shard, options)?;
+        let builder = &open.builder;
         let plan = ShardPlan { split, number: shard.number, start: shard.start, rows: shard.rows };
-        check_footer(&self.manifest, &plan, &builder).map_err(|problem| Error::invalid(&path, problem))?;
+        check_footer(&self.manifest, &plan, builder).map_err(|problem| Error::invalid(&path, problem))?;
         let shape = self.manifest.shape();
-        columns::check_schema(builder.schema(), &shape).map_err(|source| Error::Columns { path, source })?;
+        columns::check_schema(builder.schema(), &shape)
+            .map_err(|source| Error::Columns { path: path.clone(), source })?;
         // Columns that a newer version added, or somebody else, are not even decoded.
         let wanted = columns::leaf_names(&shape, what == Columns::All);
         let leaves = builder.parquet_schema().columns().iter().enumerate();
         let kept = leaves.filter(|(_, leaf)| wanted.contains(&columns::leaf_name(leaf.path().parts())));
-        let mask = ProjectionMask::leaves(builder.parquet_schema(), kept.map(|(i, _)| i));
-        Ok(builder.with_projection(mask).with_batch_size(BATCH_ROWS))
+        let kept: Vec<usize> = kept.map(|(leaf, _)| leaf).collect();
+        Ok(open.with_leaves(&path, shard, &kept)?.with_batch_size(BATCH_ROWS))
     }
 
     /// Typed rows of a batch of a split.

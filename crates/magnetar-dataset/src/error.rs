@@ -41,6 +41,14 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         problem: String,
     },
+    /// A shard that is no longer what was written.
+    #[error("{}: damaged: {problem}; the same generate (or merge) command makes this file anew", path.display())]
+    Damaged {
+        /// The shard.
+        path: PathBuf,
+        /// Which part of it, and how it shows.
+        problem: String,
+    },
     /// A dataset whose columns this program does not know.
     #[error(
         "{}: schema version {found} cannot be read, this program reads {}.x; use the magnetar that made it, or make it again",
@@ -176,5 +184,10 @@ impl Error {
     /// Something wrong with a file.
     pub(crate) fn invalid(path: &Path, problem: impl Into<String>) -> Self {
         Self::Invalid { path: path.to_owned(), problem: problem.into() }
+    }
+
+    /// A shard that is no longer what was written.
+    pub(crate) fn damaged(path: &Path, problem: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), problem: problem.into() }
     }
 }

@@ -1,22 +1,52 @@
 //! The edge to the Parquet reader, which panics on some damaged files: here that is an error like any other.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 use magnetar_files::{ReaderPanicked, guard, open_file};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 
+use crate::checksum::{check_columns, check_footer};
 use crate::error::Error;
+use crate::manifest::ShardInfo;
 use crate::shard::parquet_error;
 
 /// What reads a Parquet file.
-pub(crate) type Builder = ParquetRecordBatchReaderBuilder<std::fs::File>;
+pub(crate) type Builder = ParquetRecordBatchReaderBuilder<File>;
 
-/// Opens a Parquet file and reads its footer.
-pub(crate) fn open(path: &Path, options: ArrowReaderOptions) -> Result<Builder, Error> {
+/// A shard whose footer was compared with its checksum and read.
+pub(crate) struct OpenShard {
+    /// What reads it.
+    pub builder: Builder,
+    file: File,
+}
+
+/// Opens a shard and reads its footer.
+///
+/// # Errors
+/// If there is no such file, or it is damaged.
+pub(crate) fn open(path: &Path, shard: &ShardInfo, options: ArrowReaderOptions) -> Result<OpenShard, Error> {
     let file = open_file(path).map_err(Error::io(path))?;
-    flatten(path, guard(|| Builder::try_new_with_options(file, options)))
+    check_footer(&file, path, shard)?;
+    let input = file.try_clone().map_err(Error::io(path))?;
+    let builder = flatten(path, guard(|| Builder::try_new_with_options(input, options)))?;
+    Ok(OpenShard { builder, file })
+}
+
+impl OpenShard {
+    /// What reads some leaves of the schema, once they were compared with their checksums.
+    ///
+    /// # Errors
+    /// Names the column that is damaged.
+    pub(crate) fn with_leaves(self, path: &Path, shard: &ShardInfo, leaves: &[usize]) -> Result<Builder, Error> {
+        let check = || check_columns(&self.file, path, shard, self.builder.metadata(), leaves);
+        guard(check).map_err(|e| Error::invalid(path, e.to_string()))??;
+        let mask = ProjectionMask::leaves(self.builder.parquet_schema(), leaves.iter().copied());
+        Ok(self.builder.with_projection(mask))
+    }
 }
 
 fn flatten<T>(path: &Path, result: Result<Result<T, ParquetError>, ReaderPanicked>) -> Result<T, Error> {
@@ -62,7 +92,7 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
-    use crate::{Columns, Dataset, Job, Plan, Recipe, Slice};
+    use crate::{Columns, Dataset, Job, Manifest, Plan, Recipe, Slice};
 
     #[test]
     fn no_changed_byte_of_a_footer_panics() {
@@ -71,6 +101,10 @@ mod tests {
         let (out, splits) = (folder.path().to_owned(), vec!["test".to_owned()]);
         let job = Job { recipe, seed: 1, out, splits, limit: Some(3), slice: Slice::All, threads: 1, backend: None };
         Plan::new(job).unwrap().run(&|_| {}).unwrap();
+        // As older datasets are: with checksums the reader would not see any of this.
+        let mut manifest = Manifest::read(folder.path()).unwrap();
+        manifest.splits["test"].shards[0].checksums = None;
+        manifest.write(folder.path()).unwrap();
         let dataset = Dataset::open(folder.path()).unwrap();
         let path = folder.path().join("test/part-00000.parquet");
         let whole = fs::read(&path).unwrap();

@@ -7,6 +7,8 @@
 
 mod bulk;
 mod card;
+mod checked_pages;
+mod checksum;
 mod columns;
 mod component_writer;
 mod csi_reader;
@@ -33,12 +35,15 @@ mod stream;
 mod verify;
 
 #[cfg(test)]
+mod checksum_tests;
+#[cfg(test)]
 mod propagation_tests;
 #[cfg(test)]
 mod schema_tests;
 #[cfg(test)]
 mod tests;
 
+pub use checksum::Checksums;
 pub use columns::ColumnError;
 pub use component_writer::{ComponentWriter, ComponentWriterError};
 pub use csi_reader::{CsiError, CsiReader};

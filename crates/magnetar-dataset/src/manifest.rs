@@ -7,6 +7,7 @@ use magnetar_files::{AtomicFile, BoundedReadError, read_text};
 use magnetar_signal::PROCESSOR_CLASS;
 use serde::{Deserialize, Serialize};
 
+use crate::checksum::Checksums;
 use crate::error::Error;
 use crate::recipe::{Recipe, differences, is_split_name};
 use crate::replay::STAND_IN;
@@ -28,8 +29,8 @@ pub const GENERATOR_VERSION: u32 = 2;
 /// The class of processors that a manifest without one came from.
 const UNRECORDED_CLASS: &str = "unrecorded";
 
-/// A manifest larger than this is not one of ours: half a million shards take less.
-const MAX_BYTES: u64 = 128 << 20;
+/// A manifest larger than this is not one of ours: a quarter of a million shards take less.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// One Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +46,9 @@ pub struct ShardInfo {
     pub bytes: u64,
     /// SHA-256 of the file, hexadecimal.
     pub sha256: String,
+    /// Checksums of its parts, compared whenever they are read; older datasets have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksums: Option<Checksums>,
 }
 
 /// The state of one split.
@@ -262,6 +266,36 @@ impl Manifest {
             }
         }
     }
+}
+
+/// What a dataset's manifest recorded of a file, if the file is one of its shards: the manifest lies two folders above.
+///
+/// # Errors
+/// If there is the manifest of a dataset and it cannot be read.
+pub(crate) fn recorded_shard(path: &Path) -> Result<Option<ShardInfo>, Error> {
+    #[derive(Deserialize)]
+    struct Formatted {
+        format: String,
+    }
+    let Ok(path) = path.canonicalize() else { return Ok(None) };
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let Some((split_folder, folder)) = path.parent().and_then(|split| Some((split, split.parent()?))) else {
+        return Ok(None);
+    };
+    let manifest = match Manifest::read(folder) {
+        Ok(manifest) => manifest,
+        Err(error) => {
+            // Other programs have manifests, too.
+            let text = read_text(&folder.join(MANIFEST), MAX_BYTES).unwrap_or_default();
+            let ours = serde_json::from_str::<Formatted>(&text).is_ok_and(|found| found.format == FORMAT);
+            return if ours { Err(error) } else { Ok(None) };
+        }
+    };
+    let (split, file) = (name(split_folder).unwrap_or_default(), name(&path).unwrap_or_default());
+    let shards = manifest.splits.get(&split).map_or(&[][..], |split| &split.shards);
+    let is_file_of =
+        |shard: &&ShardInfo| file.starts_with(&shard_name(shard.number)) && shard.file(folder, &split) == path;
+    Ok(shards.iter().find(is_file_of).cloned())
 }
 
 /// Writes a small file to a temporary name, syncs and renames it.

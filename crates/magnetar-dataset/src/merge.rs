@@ -68,7 +68,7 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
                 let known = whole.splits[name].shards.iter().find(|other| other.number == shard.number);
                 let from = shard.file(source.folder(), name);
                 if let Some(known) = known {
-                    if known != shard {
+                    if !known.is_same_file(shard) {
                         let problem = "two parts hold different versions of this shard; run magnetar verify on both";
                         return Err(Error::invalid(&from, problem));
                     }

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use crc32fast::Hasher;
 use magnetar_files::{AtomicFile, open_file, replacement_path};
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -12,6 +15,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use sha2::{Digest, Sha256};
 
+use crate::checked_pages::ChunkSums;
+use crate::checksum::Checksums;
 use crate::columns::csi::CSI;
 use crate::error::Error;
 use crate::manifest::{Manifest, ShardInfo};
@@ -110,11 +115,23 @@ pub(crate) struct Hashing<W> {
     inner: W,
     hash: Sha256,
     bytes: u64,
+    /// Where the footer starts and its checksum so far, once it has started.
+    footer: Option<(u64, Hasher)>,
 }
 
 impl<W> Hashing<W> {
     pub(crate) fn new(inner: W) -> Self {
-        Self { inner, hash: Sha256::new(), bytes: 0 }
+        Self { inner, hash: Sha256::new(), bytes: 0, footer: None }
+    }
+
+    /// What follows is the footer.
+    fn start_footer(&mut self) {
+        self.footer = Some((self.bytes, Hasher::new()));
+    }
+
+    /// Bytes and CRC-32 of the footer so far.
+    fn footer(&self) -> (u64, u32) {
+        self.footer.as_ref().map_or((0, 0), |(start, sum)| (self.bytes - start, sum.clone().finalize()))
     }
 
     /// Bytes, SHA-256 (hexadecimal) and where they went.
@@ -128,6 +145,9 @@ impl<W: Write> Write for Hashing<W> {
         let written = self.inner.write(buffer)?;
         self.hash.update(&buffer[..written]);
         self.bytes += written as u64;
+        if let Some((_, sum)) = &mut self.footer {
+            sum.update(&buffer[..written]);
+        }
         Ok(written)
     }
 
@@ -139,6 +159,7 @@ impl<W: Write> Write for Hashing<W> {
 /// A shard being written. Dropped before `finish`, it leaves nothing.
 pub(crate) struct ShardWriter<'a, W: Write + Send> {
     writer: ArrowWriter<Hashing<W>>,
+    chunks: ChunkSums,
     plan: ShardPlan<'a>,
     path: PathBuf,
 }
@@ -168,13 +189,13 @@ impl<'a> ShardWriter<'a, io::Sink> {
 
 impl<'a, W: Write + Send> ShardWriter<'a, W> {
     fn to(sink: W, path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
-        let writer = ArrowWriter::try_new(
-            Hashing::new(sink),
-            manifest.shape().schema(),
-            Some(properties(&path, manifest, &plan)?),
-        )
-        .map_err(|e| parquet_error(&path, e))?;
-        Ok(Self { writer, plan, path })
+        let chunks = ChunkSums::default();
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties(&path, manifest, &plan)?)
+            .with_page_store_factory(Arc::new(chunks.clone()));
+        let writer = ArrowWriter::try_new_with_options(Hashing::new(sink), manifest.shape().schema(), options)
+            .map_err(|e| parquet_error(&path, e))?;
+        Ok(Self { writer, chunks, plan, path })
     }
 
     /// Adds rows.
@@ -183,11 +204,16 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
     }
 
     /// Writes the footer.
-    pub(crate) fn close(self) -> Result<(ShardInfo, W), Error> {
+    pub(crate) fn close(mut self) -> Result<(ShardInfo, W), Error> {
+        self.writer.flush().map_err(|e| parquet_error(&self.path, e))?;
+        self.writer.sync().map_err(Error::io(&self.path))?;
+        self.writer.inner_mut().start_footer();
         let sink = self.writer.into_inner().map_err(|e| parquet_error(&self.path, e))?;
+        let (footer_bytes, footer) = sink.footer();
+        let checksums = Some(Checksums { footer_bytes, chunks: self.chunks.finish(), footer });
         let (bytes, sha256, sink) = sink.finish();
         let ShardPlan { number, start, rows, .. } = self.plan;
-        Ok((ShardInfo { number, start, rows, bytes, sha256 }, sink))
+        Ok((ShardInfo { number, start, rows, bytes, sha256, checksums }, sink))
     }
 }
 
@@ -212,6 +238,12 @@ impl ShardInfo {
         // Two versions of one size are improbable: only then are they told apart by content.
         let waits = has_size(&replacement) && (!has_size(&path) || self.is_content_of(&replacement));
         if waits { replacement } else { path }
+    }
+
+    /// Whether another record is one of the same file; an older program may have recorded no checksums.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        let without_checksums = |shard: &Self| Self { checksums: None, ..shard.clone() };
+        without_checksums(self) == without_checksums(other)
     }
 
     /// Whether this shard's file is the one that was recorded.

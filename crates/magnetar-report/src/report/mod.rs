@@ -95,6 +95,7 @@ mod tests {
             rows: *rows,
             bytes: 0,
             sha256: String::new(),
+            checksums: None,
         };
         SplitManifest { rows: 1000, views: 1, shards: shards.iter().enumerate().map(shard).collect() }
     }

@@ -1,0 +1,114 @@
+//! Laws of checksums: whatever reads a shard reports its damage or is not touched by it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use num_complex::Complex32;
+
+use crate::stats::stats;
+use crate::*;
+
+fn generated(folder: &Path) -> PathBuf {
+    let recipe = Arc::new(Recipe::load("paper", &["store.csi=f16".to_owned()]).unwrap());
+    let (out, splits) = (folder.to_owned(), vec!["test".to_owned()]);
+    let job = Job { recipe, seed: 1, out, splits, limit: Some(6), slice: Slice::All, threads: 1, backend: None };
+    Plan::new(job).unwrap().run(&|_| {}).unwrap();
+    folder.join("test/part-00000.parquet")
+}
+
+fn observations(path: &Path) -> Result<Vec<[Complex32; 2]>, String> {
+    let mut reader = CsiReader::open(path, 4).map_err(|e| e.to_string())?;
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while reader.next_batch(&mut batch).map_err(|e| e.to_string())? > 0 {
+        all.extend_from_slice(&batch);
+    }
+    Ok(all)
+}
+
+fn records(dataset: &Dataset, columns: Columns) -> Result<Vec<Record>, String> {
+    dataset.records("test", columns).unwrap().collect::<Result<_, _>>().map_err(|e| e.to_string())
+}
+
+#[test]
+fn no_reader_takes_a_flipped_bit_for_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = generated(folder.path());
+    let dataset = Dataset::open(folder.path()).unwrap();
+    let read = || {
+        let text = |e: Error| e.to_string();
+        (
+            records(&dataset, Columns::All),
+            records(&dataset, Columns::WithoutCsi),
+            dataset.read_row("test", 4, Columns::All).map_err(text),
+            stats(&dataset, &[], &|_| {}).map_err(text),
+            observations(&path),
+        )
+    };
+    fn check<T: PartialEq>(found: Result<T, String>, expected: &Result<T, String>, place: usize) -> bool {
+        let Err(error) = &found else {
+            assert!(found == *expected, "byte {place} changes what is read");
+            return false;
+        };
+        let part = error.contains("column ") || error.contains("the footer");
+        assert!(error.contains("part-00000.parquet") && part, "byte {place}: {error}");
+        true
+    }
+    let expected = read();
+    let whole = fs::read(&path).unwrap();
+    let (mut random, mut refused) = (7_u64, [0; 5]);
+    for _ in 0..300 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let place = (random >> 33) as usize % whole.len();
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1 << (random >> 20 & 7);
+        fs::write(&path, bytes).unwrap();
+        let found = read();
+        refused[0] += usize::from(check(found.0, &expected.0, place));
+        refused[1] += usize::from(check(found.1, &expected.1, place));
+        refused[2] += usize::from(check(found.2, &expected.2, place));
+        refused[3] += usize::from(check(found.3, &expected.3, place));
+        refused[4] += usize::from(check(found.4, &expected.4, place));
+    }
+    // Who reads all columns misses only the file's first four bytes.
+    assert!(refused[0] > 297 && refused[2] == refused[0], "{refused:?}");
+    assert!(refused.iter().all(|count| *count > 75), "{refused:?}");
+}
+
+#[test]
+fn a_shard_of_another_length_or_checksums_of_another_file_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = generated(folder.path());
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    let error = records(&Dataset::open(folder.path()).unwrap(), Columns::All).unwrap_err();
+    assert!(error.contains(&format!("{} bytes", whole.len() - 1)), "{error}");
+    fs::write(&path, &whole).unwrap();
+    let manifest = Manifest::read(folder.path()).unwrap();
+    let with = |change: &dyn Fn(&mut Checksums)| {
+        let mut manifest = manifest.clone();
+        change(manifest.splits["test"].shards[0].checksums.as_mut().unwrap());
+        manifest.write(folder.path()).unwrap();
+        records(&Dataset::open(folder.path()).unwrap(), Columns::All).unwrap_err()
+    };
+    assert!(with(&|sums| sums.chunks.truncate(3)).contains("3 column chunks"));
+    assert!(with(&|sums| sums.chunks[0] ^= 1).contains("column index"));
+    assert!(with(&|sums| sums.footer_bytes = u64::MAX).contains("the footer"));
+    assert!(with(&|sums| sums.footer_bytes = 0).contains("the footer"));
+}
+
+/// A lone file, and one below a manifest that is somebody else's, have nothing to be compared with.
+#[test]
+fn observations_are_compared_only_with_the_manifest_of_their_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = generated(folder.path());
+    let expected = observations(&path).unwrap();
+    let manifest = folder.path().join(MANIFEST);
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace("\"seed\"", "\"sead\"")).unwrap();
+    assert!(observations(&path).unwrap_err().contains("sead"));
+    fs::write(&manifest, "{\"format\": \"of another program\"}").unwrap();
+    assert!(observations(&path).unwrap() == expected);
+    fs::remove_file(&manifest).unwrap();
+    assert!(observations(&path).unwrap() == expected);
+}
