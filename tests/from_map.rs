@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::cli;
 
 /// Draws a 6 x 4 m room, turned, with a desk inside and a door in one wall, as a binary PGM and its YAML.
-fn draw_map(dir: &Path, yaw: f64) -> PathBuf {
+pub fn draw_map(dir: &Path, yaw: f64) -> PathBuf {
     let (side, resolution) = (220usize, 0.05);
     let mut pixels = Vec::with_capacity(side * side);
     for row in (0..side).rev() {
