@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use num_complex::Complex32;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::PageIndexPolicy;
 
 use crate::stats::stats;
 use crate::*;
@@ -95,6 +97,47 @@ fn a_shard_of_another_length_or_checksums_of_another_file_are_refused() {
     assert!(with(&|sums| sums.chunks[0] ^= 1).contains("column index"));
     assert!(with(&|sums| sums.footer_bytes = u64::MAX).contains("the footer"));
     assert!(with(&|sums| sums.footer_bytes = 0).contains("the footer"));
+}
+
+/// The value of a field of Thrift's compact protocol and what follows it.
+fn i32_field(header: &[u8]) -> (i32, &[u8]) {
+    assert_eq!(header[0], 0x15, "an i32, numbered one more than the field before");
+    let length = 1 + header[1..].iter().position(|byte| byte & 0x80 == 0).unwrap();
+    let zigzag = header[1..=length].iter().rev().fold(0_u32, |sum, byte| sum << 7 | u32::from(byte & 0x7f));
+    ((zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed(), &header[length + 1..])
+}
+
+/// So that other readers find damage, too.
+#[test]
+fn every_data_page_has_its_checksum_where_the_index_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = generated(folder.path());
+    let whole = fs::read(&path).unwrap();
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new_with_options(fs::File::open(&path).unwrap(), options).unwrap();
+    let metadata = reader.metadata();
+    let index = metadata.page_index_for_row_group(0);
+    let mut end = 4;
+    for (leaf, chunk) in metadata.row_group(0).columns().iter().enumerate() {
+        let (start, length) = chunk.byte_range();
+        assert_eq!(start, end, "chunks lie one after the other");
+        end = start + length;
+        let index = index.offset_index(leaf).unwrap();
+        let pages = &index.page_locations;
+        assert_eq!(pages[0].offset, chunk.data_page_offset());
+        let last = pages.last().unwrap();
+        assert_eq!(last.offset + i64::from(last.compressed_page_size), end as i64);
+        for page in pages {
+            let page = &whole[page.offset as usize..][..page.compressed_page_size as usize];
+            let (kind, rest) = i32_field(page);
+            let (_, rest) = i32_field(rest);
+            let (size, rest) = i32_field(rest);
+            let (checksum, _) = i32_field(rest);
+            assert_eq!(kind, 0, "a data page");
+            assert_eq!(checksum.cast_unsigned(), crc32fast::hash(&page[page.len() - size as usize..]));
+        }
+    }
 }
 
 /// A lone file, and one below a manifest that is somebody else's, have nothing to be compared with.

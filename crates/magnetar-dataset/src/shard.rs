@@ -7,15 +7,16 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use crc32fast::Hasher;
 use magnetar_files::{AtomicFile, open_file, replacement_path};
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowWriterOptions, compute_leaves};
 use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
 use sha2::{Digest, Sha256};
 
-use crate::checked_pages::ChunkSums;
+use crate::checked_pages::Chunks;
 use crate::checksum::Checksums;
 use crate::columns::csi::CSI;
 use crate::error::Error;
@@ -158,8 +159,10 @@ impl<W: Write> Write for Hashing<W> {
 
 /// A shard being written. Dropped before `finish`, it leaves nothing.
 pub(crate) struct ShardWriter<'a, W: Write + Send> {
-    writer: ArrowWriter<Hashing<W>>,
-    chunks: ChunkSums,
+    file: SerializedFileWriter<Hashing<W>>,
+    /// One for each leaf of the schema.
+    columns: Vec<ArrowColumnWriter>,
+    chunks: Chunks,
     plan: ShardPlan<'a>,
     path: PathBuf,
 }
@@ -189,28 +192,51 @@ impl<'a> ShardWriter<'a, io::Sink> {
 
 impl<'a, W: Write + Send> ShardWriter<'a, W> {
     fn to(sink: W, path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
-        let chunks = ChunkSums::default();
+        let chunks = Chunks::default();
         let options = ArrowWriterOptions::new()
             .with_properties(properties(&path, manifest, &plan)?)
             .with_page_store_factory(Arc::new(chunks.clone()));
-        let writer = ArrowWriter::try_new_with_options(Hashing::new(sink), manifest.shape().schema(), options)
-            .map_err(|e| parquet_error(&path, e))?;
-        Ok(Self { writer, chunks, plan, path })
+        let parts = || {
+            let schema = manifest.shape().schema();
+            let writer = ArrowWriter::try_new_with_options(Hashing::new(sink), schema, options)?;
+            let (file, factory) = writer.into_serialized_writer()?;
+            Ok((file, factory.create_column_writers(0)?))
+        };
+        let (file, columns) = parts().map_err(|e| parquet_error(&path, e))?;
+        Ok(Self { file, columns, chunks, plan, path })
     }
 
     /// Adds rows.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        self.writer.write(batch).map_err(|e| parquet_error(&self.path, e))
+        let mut columns = self.columns.iter_mut();
+        let mut encode = || {
+            for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+                for (leaf, column) in compute_leaves(field, array)?.iter().zip(&mut columns) {
+                    column.write(leaf)?;
+                }
+            }
+            Ok(())
+        };
+        encode().map_err(|e| parquet_error(&self.path, e))
     }
 
-    /// Writes the footer.
+    /// Writes the columns as one row group, and the footer.
     pub(crate) fn close(mut self) -> Result<(ShardInfo, W), Error> {
-        self.writer.flush().map_err(|e| parquet_error(&self.path, e))?;
-        self.writer.sync().map_err(Error::io(&self.path))?;
-        self.writer.inner_mut().start_footer();
-        let sink = self.writer.into_inner().map_err(|e| parquet_error(&self.path, e))?;
+        let append = || {
+            let mut group = self.file.next_row_group()?;
+            for (number, column) in self.columns.into_iter().enumerate() {
+                let mut chunk = column.close()?;
+                self.chunks.correct(number, chunk.close_mut())?;
+                chunk.append_to_row_group(&mut group)?;
+            }
+            group.close()
+        };
+        append().map_err(|e| parquet_error(&self.path, e))?;
+        self.file.flush().map_err(Error::io(&self.path))?;
+        self.file.inner_mut().start_footer();
+        let sink = self.file.into_inner().map_err(|e| parquet_error(&self.path, e))?;
         let (footer_bytes, footer) = sink.footer();
-        let checksums = Some(Checksums { footer_bytes, chunks: self.chunks.finish(), footer });
+        let checksums = Some(Checksums { footer_bytes, chunks: self.chunks.checksums(), footer });
         let (bytes, sha256, sink) = sink.finish();
         let ShardPlan { number, start, rows, .. } = self.plan;
         Ok((ShardInfo { number, start, rows, bytes, sha256, checksums }, sink))
