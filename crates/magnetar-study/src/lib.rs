@@ -38,7 +38,8 @@ pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};
 pub use receiver_view::{ReceiverView, stratum};
 pub use scorers::{
-    OpenScorer, SCORERS, ScorerSettings, VolumeFile, VolumeFileError, is_volume_file, open_scorer, open_twin,
+    NamedScorer, OpenScorer, SCORERS, ScorerSettings, VolumeFile, VolumeFileError, is_volume_file, open_scorer,
+    open_twin, uses_twin,
 };
 pub use twin_model::{assignment_index, known_split, twin_model};
 

@@ -1,6 +1,6 @@
 //! The scorers that can be asked for by name, and those that are a file.
 //!
-//! A scorer of your own is one file here (or in a crate before this one) and one line in [`SCORERS`].
+//! A scorer of your own is one file here (or in a crate before this one) and one entry in [`SCORERS`].
 
 mod twin;
 mod volume_array;
@@ -40,10 +40,20 @@ impl ScorerSettings {
 /// Makes a scorer for the rows of a recipe.
 pub type OpenScorer = fn(&Recipe, &ScorerSettings) -> Result<Arc<dyn Scorer>, StudyError>;
 
+/// A scorer that can be asked for by name.
+pub struct NamedScorer {
+    /// Its name, as [`Scorer::name`] says it.
+    pub name: &'static str,
+    /// Whether it is made with the settings: the twin's parameters and its device.
+    pub uses_twin: bool,
+    /// Makes it.
+    pub open: OpenScorer,
+}
+
 /// Scorers by name.
-pub const SCORERS: &[(&str, OpenScorer)] = &[
-    ("twin", |recipe, settings| Ok(Arc::new(open_twin(recipe, settings)?))),
-    ("uniform", |_, _| Ok(Arc::new(UniformScorer))),
+pub const SCORERS: &[NamedScorer] = &[
+    NamedScorer { name: "twin", uses_twin: true, open: |recipe, settings| Ok(Arc::new(open_twin(recipe, settings)?)) },
+    NamedScorer { name: "uniform", uses_twin: false, open: |_, _| Ok(Arc::new(UniformScorer)) },
 ];
 
 /// Endings of the files that hold volumes.
@@ -54,20 +64,30 @@ const FILE_ENDINGS: [&str; 2] = ["parquet", "npy"];
 /// # Errors
 /// If there is no such scorer or file, or it cannot be made for the recipe.
 pub fn open_scorer(name: &str, recipe: &Recipe, settings: &ScorerSettings) -> Result<Arc<dyn Scorer>, StudyError> {
-    if let Some((_, open)) = SCORERS.iter().find(|(known, _)| *known == name) {
-        return open(recipe, settings);
+    if let Some(known) = named(name) {
+        return (known.open)(recipe, settings);
     }
     let path = Path::new(name);
     if !is_volume_file(name) {
-        let names = SCORERS.iter().map(|(known, _)| (*known).to_owned()).collect();
+        let names = SCORERS.iter().map(|known| known.name.to_owned()).collect();
         return Err(StudyError::UnknownScorer { name: name.to_owned(), names });
     }
     Ok(Arc::new(VolumeFile::open(path)?))
+}
+
+fn named(name: &str) -> Option<&'static NamedScorer> {
+    SCORERS.iter().find(|known| known.name == name)
+}
+
+/// Whether the scorer of this name is made with the twin's parameters and its device.
+#[must_use]
+pub fn uses_twin(name: &str) -> bool {
+    named(name).is_some_and(|known| known.uses_twin)
 }
 
 /// Whether a scorer's name is that of a file of volumes.
 #[must_use]
 pub fn is_volume_file(name: &str) -> bool {
     let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
-    !SCORERS.iter().any(|(known, _)| *known == name) && ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending))
+    named(name).is_none() && ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use magnetar_dataset::{Dataset, Recipe};
 use magnetar_posterior::{Scorer, SupportSize, Twin, TwinFile};
-use magnetar_study::{ScorerSettings, is_volume_file, open_scorer, open_twin};
+use magnetar_study::{ScorerSettings, is_volume_file, open_scorer, open_twin, uses_twin};
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
@@ -41,9 +41,9 @@ impl ScorerArgs {
         Ok(ScorerSettings { parameters, backend: backend.scoring()? })
     }
 
-    /// Whether the twin is among the scorers.
+    /// Whether the twin is among the scorers, or in one of them.
     fn uses_twin(&self) -> bool {
-        self.scorers.iter().any(|name| name == TWIN)
+        self.scorers.iter().any(|name| uses_twin(name))
     }
 
     /// The name of the one scorer that a command takes.
