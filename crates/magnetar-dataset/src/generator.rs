@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use magnetar_scene::{BoxShape, Pose, Slab, wrap};
-use magnetar_signal::{Arrivals, LinkDraw, LinkSimulator, Observation, Radio};
+use magnetar_scene::{BoxShape, Slab, wrap};
+use magnetar_signal::{LinkDraw, LinkSimulator, Observation, Radio};
 use magnetar_trace::{azimuth, elevation};
 use num_complex::Complex32;
 use rand::rngs::ChaCha8Rng;
@@ -224,23 +224,5 @@ impl RowGenerator<'_> {
 
 /// A record to be filled.
 pub(crate) fn blank(generator: &Generator) -> Record {
-    let nowhere = Pose::new(0.0, 0.0, 0.0, 0.0);
-    Record {
-        index: 0,
-        set: 0,
-        view: 0,
-        room: magnetar_scene::Room { min: nowhere.position, max: nowhere.position },
-        materials: generator.assignments[0].0.clone(),
-        board: None,
-        tx: nowhere,
-        rx: nowhere,
-        tx_power_offset_db: 0.0,
-        rf_chain: magnetar_signal::RfChainDraw::default(),
-        los: false,
-        paths: Vec::with_capacity(16),
-        left_out: None,
-        arrivals: Arrivals::default(),
-        replayed: None,
-        csi: None,
-    }
+    Record { materials: generator.assignments[0].0.clone(), paths: Vec::with_capacity(16), ..Record::blank() }
 }
