@@ -110,7 +110,7 @@ fn bad_input_is_refused_and_leaves_no_output() {
     write_npy(&input, &[0, 512, 2], &[] as &[Complex32]).unwrap();
     refused(&input, &[], "no observations");
     write_npy(&input, &[4, 2, 512], &vec![zero; 4096]).unwrap();
-    refused(&input, &[], "[n, bins, 2]");
+    refused(&input, &[], "[n, bins, channels]");
     write_npy(&input, &[512, 2], &vec![0f32; 1024]).unwrap();
     refused(&input, &[], "complex64");
     write_npy(&input, &[3, 2], &[zero; 6]).unwrap();
@@ -144,4 +144,46 @@ fn another_number_of_bins_without_its_bandwidth_is_warned_of() {
         assert!(output.status.success());
         assert_eq!(String::from_utf8_lossy(&output.stderr).contains("span 491.52 MHz"), warned, "{bins} {bandwidth:?}");
     }
+}
+
+/// What real receivers give: another level, unequal noise, bins that hold rubbish, more channels than two.
+#[test]
+fn data_nobody_normalised_is_estimated_or_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let block = observations(&[(30.0, 10.0, 20.0), (45.0, -20.0, 17.0)], 1);
+    let scale = [3.7e-4f32, 9.0e-4];
+    let mut three = Vec::new();
+    for (k, pair) in block.chunks(2).enumerate() {
+        let rubbish = Complex32::new(f32::NAN, 0.0);
+        let value = |m: usize| if k == 256 { rubbish } else { pair[m] * scale[m] };
+        three.extend([value(0), Complex32::new(5.0, 0.0), value(1)]);
+    }
+    let input = file("three.npy");
+    write_npy(&input, &[512, 3], &three).unwrap();
+    let base = ["estimate", text(&input), "--channels", "0,2", "--exclude-bins", "255-257"];
+    let error = cli::fail(&[&base[..], &["--out", text(&file("none.csv"))]].concat());
+    assert!(error.contains("no component") && error.contains("--noise-variance"), "{error}");
+    assert!(!file("none.csv").exists());
+
+    let first = |output: &str| -> Vec<f64> {
+        let line = output.lines().nth(1).unwrap();
+        line.split_whitespace().map(|x| x.parse().unwrap()).collect()
+    };
+    let variances = format!("{:e},{:e}", scale[0] * scale[0], scale[1] * scale[1]);
+    for noise in [variances.as_str(), "auto"] {
+        let output = cli::succeed(&[&base[..], &["--noise-variance", noise]].concat());
+        let row = first(&output);
+        assert!((row[2] - 10.0).abs() < 1.0 && (row[3] - 30.0).abs() < 0.1, "{noise}: {output}");
+        assert!((row[4] - 18.89 - 20.0).abs() < 2.0, "{noise}: {output}");
+    }
+    // The earliest of those nearly as strong: the second path is 3 dB weaker and later, the first stays first; seen from a
+    // strongest one that comes later, the earlier one is first.
+    let late = observations(&[(60.0, 10.0, 20.0), (45.0, -20.0, 17.0)], 1);
+    write_npy(&file("late.npy"), &[512, 2], &late).unwrap();
+    let late = file("late.npy");
+    let aoa = |more: &[&str]| first(&cli::succeed(&[&["estimate", text(&late)], more].concat()))[2];
+    assert!((aoa(&[]) - 10.0).abs() < 1.0);
+    assert!((aoa(&["--rank", "first"]) + 20.0).abs() < 1.0);
+    assert!((aoa(&["--rank", "first", "--within-db", "1"]) - 10.0).abs() < 1.0);
 }

@@ -17,6 +17,7 @@ mod faults;
 mod folder;
 mod from_map;
 mod hostile_files;
+mod locate;
 mod observe;
 mod older_datasets;
 mod pictures;

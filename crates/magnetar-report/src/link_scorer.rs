@@ -2,13 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use magnetar_posterior::{
-    Layout, MaterialKnowledge, RoomSlabs, RowNumber, ScoreRow, Scorer, Support, SupportSize, Twin, TwinModel,
-    TwinScorer, Volume,
-};
+use magnetar_posterior::{Layout, RowNumber, ScoreRow, Scorer, Support, SupportSize, Twin, Volume};
 use magnetar_scene::{Pose, ResolvedScene, Scene, Slab};
-use magnetar_signal::{Arrival, Arrivals, Observation, RadioConfig};
-use magnetar_study::ScorerSettings;
+use magnetar_signal::{Arrival, Arrivals, Observation};
+use magnetar_study::{SceneDevices, ScorerSettings, scene_twin};
 
 use crate::error::ReportError;
 use crate::simulator::LinkSettings;
@@ -112,35 +109,15 @@ impl LinkScorer {
 impl SceneTwins {
     /// The twin of a scene; the tables of the last one are kept.
     fn twin(&self, world: &ResolvedScene, tx_height_m: f64, settings: &LinkSettings) -> Result<Twin, ReportError> {
-        let box_slabs: Vec<Slab> = world.boxes.iter().map(|(_, slab)| *slab).collect();
-        let key = Key { surfaces: world.surfaces, box_slabs: box_slabs.clone(), tx_height_m };
+        let box_slabs = world.boxes.iter().map(|(_, slab)| *slab).collect();
+        let key = Key { surfaces: world.surfaces, box_slabs, tx_height_m };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, twin)) = last.as_ref().filter(|(known, _)| *known == key) {
             return Ok(twin.clone());
         }
         let radio = &settings.radio;
-        let RadioConfig { band, array, link, sre, .. } = radio.config();
-        let model = TwinModel {
-            carrier_hz: band.carrier_hz,
-            bandwidth_hz: band.bandwidth_hz,
-            bins: band.bins,
-            spacing_m: array.spacing_m,
-            tx_pattern: radio.tx_pattern().clone(),
-            rx_patterns: radio.rx_patterns().clone(),
-            snr_at_one_metre_db: radio.snr_at_one_metre_db(),
-            power_offset_max_db: link.tx_power_offset_max_db,
-            threshold_db: radio.detection_threshold_db(),
-            tx_height_m,
-            wall_margin_m: MARGIN_M,
-            separation_min_m: MARGIN_M,
-            assignments: vec![RoomSlabs(world.surfaces)],
-            // Never used: every box has a slab of its own.
-            box_slab: world.surfaces[0],
-            box_slabs,
-            keep: sre.keep,
-        };
-        let scorer = TwinScorer::new(model, self.settings.parameters.parameters)?;
-        let twin = Twin::new(scorer, self.settings.backend.clone(), MaterialKnowledge::Exact);
+        let devices = SceneDevices { radio, tx_height_m, wall_margin_m: MARGIN_M, separation_min_m: MARGIN_M };
+        let twin = scene_twin(world, &devices, &self.settings)?;
         *last = Some((key, twin.clone()));
         Ok(twin)
     }

@@ -38,8 +38,8 @@ pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};
 pub use receiver_view::{ReceiverView, stratum};
 pub use scorers::{
-    NamedScorer, OpenScorer, SCORERS, ScorerSettings, VolumeFile, VolumeFileError, is_volume_file, open_scorer,
-    open_twin, uses_twin,
+    NamedScorer, OpenScorer, SCORERS, SceneDevices, ScorerSettings, VolumeFile, VolumeFileError, is_volume_file,
+    open_scorer, open_twin, scene_twin, uses_twin,
 };
 pub use twin_model::{assignment_index, known_split, twin_model};
 

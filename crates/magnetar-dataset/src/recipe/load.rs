@@ -104,6 +104,9 @@ impl Recipe {
         let mut table = toml::Table::try_from(self).expect("a recipe is plain data with text keys");
         let propagation = toml::Table::try_from(self.propagation).expect("two plain values");
         table.insert("propagation".into(), Value::Table(propagation));
+        if let Some(Value::Table(sre)) = table.get_mut("sre") {
+            sre.entry("excluded_bins").or_insert_with(|| Value::Array(Vec::new()));
+        }
         table
     }
 

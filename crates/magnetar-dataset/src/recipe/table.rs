@@ -76,6 +76,12 @@ pub static KEYS: &[Key] = &[
         "",
         "bins without signal, for measured data; empty here",
     ),
+    ours(
+        SreOptions::EXCLUDED_BINS.key,
+        Integers(0, SreOptions::EXCLUDED_BINS.max as i64),
+        "",
+        "bins that are not looked at (DC, pilots, guards), for measured data; empty here",
+    ),
     ours("sre.aoa_mode", Choice(&["narrowband", "wideband"]), "", "how the AoA is chosen among the phase's aliases"),
     float(Ours, SreOptions::ALIAS_CONFIDENCE, "wideband: probability an alias must have"),
     float(Ours, SreOptions::DELAY_DIFFERENCE_ERROR_S, "wideband: calibration error of the delay difference"),

@@ -19,31 +19,36 @@ pub(super) struct ActiveBins {
     pub span: Range<usize>,
     /// Number of active bins.
     pub count: usize,
-    /// Inactive bins inside the span, counted from its start.
+    /// Other bins inside the span, counted from its start.
     pub gaps: Vec<usize>,
-    /// All inactive bins, without repetition.
+    /// The bins that hold noise alone, without repetition.
     pub inactive: Vec<usize>,
+    /// The bins that are not looked at, without repetition.
+    excluded: Vec<usize>,
 }
 
 impl ActiveBins {
-    /// Splits `bins` bins into active and inactive ones.
-    pub fn new(bins: usize, inactive: &[usize]) -> Result<Self, ConfigError> {
-        let mut inactive = inactive.to_vec();
-        inactive.sort_unstable();
-        inactive.dedup();
-        let is_active = |bin: &usize| inactive.binary_search(bin).is_err();
+    /// Splits `bins` bins into active ones, ones of noise alone and ones that are not looked at.
+    pub fn new(bins: usize, inactive: &[usize], excluded: &[usize]) -> Result<Self, ConfigError> {
+        let [inactive, excluded] = [inactive, excluded].map(|list| {
+            let mut list = list.to_vec();
+            list.sort_unstable();
+            list.dedup();
+            list
+        });
+        let is_active = |bin: &usize| inactive.binary_search(bin).is_err() && excluded.binary_search(bin).is_err();
         let first = (0..bins).find(is_active).unwrap_or(0);
         let last = (0..bins).rfind(is_active).unwrap_or(0);
         let span = first..last + 1;
         let gaps: Vec<usize> = span.clone().filter(|bin| !is_active(bin)).map(|bin| bin - first).collect();
-        let count = bins - inactive.len();
+        let count = bins - inactive.len() - excluded.len();
         ConfigError::require(
             count >= 8 && 4 * gaps.len() <= span.len(),
-            "sre.inactive_bins",
-            format!("{} of {bins} bins, {} of them between active ones", inactive.len(), gaps.len()),
+            if excluded.is_empty() { "sre.inactive_bins" } else { "sre.excluded_bins" },
+            format!("{} of {bins} bins, {} of them between active ones", bins - count, gaps.len()),
             "at least 8 active bins, and at most a quarter of their span inactive",
         )?;
-        Ok(Self { bins, span, count, gaps, inactive })
+        Ok(Self { bins, span, count, gaps, inactive, excluded })
     }
 
     /// Centre of the span, bins from the first bin of the band.
@@ -53,7 +58,7 @@ impl ActiveBins {
 
     /// Rms distance of the active bins from the centre of their span, bins.
     pub fn rms(&self) -> f64 {
-        let active = self.span.clone().filter(|bin| self.inactive.binary_search(bin).is_err());
+        let active = self.span.clone().filter(|bin| self.gaps.binary_search(&(bin - self.span.start)).is_err());
         let (sum, count) = active.fold((0.0, 0.0), |(s, n), bin| (s + (bin as f64 - self.centre()).powi(2), n + 1.0));
         f64::sqrt(sum / count)
     }
@@ -81,10 +86,15 @@ impl ActiveBins {
                 *sum += power(x);
             }
         }
-        let energy: f64 = sums.iter().sum();
+        let mut energy: f64 = sums.iter().sum();
+        if !self.excluded.is_empty() {
+            let used = |bin: &usize| self.excluded.binary_search(bin).is_err();
+            energy = (0..block.len()).filter(used).map(|bin| power(&block[bin])).sum();
+        }
         if !energy.is_finite() {
             for (bin, x) in block.iter().enumerate() {
-                if let Some(channel) = x.iter().position(|z| !z.is_finite()) {
+                let used = self.excluded.binary_search(&bin).is_err();
+                if let Some(channel) = x.iter().position(|z| !z.is_finite()).filter(|_| used) {
                     return Err(SreError::NotFinite { bin, channel });
                 }
             }

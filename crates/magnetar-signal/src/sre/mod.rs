@@ -119,7 +119,7 @@ impl Sre {
         band.check()?;
         array.check()?;
         options.check(band)?;
-        let active = ActiveBins::new(band.bins, &options.inactive_bins)?;
+        let active = ActiveBins::new(band.bins, &options.inactive_bins, &options.excluded_bins)?;
         let bins = active.span.len();
         let grid = Grid::new(bins, options.oversampling);
         let len = grid.len as f64;

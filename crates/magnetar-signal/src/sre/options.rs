@@ -48,6 +48,9 @@ pub struct SreOptions {
     pub noise_variance: f64,
     /// Bins that carry no signal. They are left out of the model, and the noise variance is their mean power.
     pub inactive_bins: Vec<usize>,
+    /// Bins that are not looked at at all, whatever they hold (DC, pilots, guards).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded_bins: Vec<usize>,
     /// How the angle of arrival is chosen among its aliases.
     pub aoa_mode: AoaMode,
     /// Probability an alias must have before `aoa_mode = "wideband"` leaves the principal branch.
@@ -73,6 +76,7 @@ impl Default for SreOptions {
             oversampling: 4,
             noise_variance: 1.0,
             inactive_bins: Vec::new(),
+            excluded_bins: Vec::new(),
             aoa_mode: AoaMode::Narrowband,
             alias_confidence: 0.99,
             delay_difference_error_s: 10e-12,
@@ -98,6 +102,8 @@ impl SreOptions {
     pub const NOISE_VARIANCE: KeyRange<f64> = KeyRange::new("sre.noise_variance", 1e-30, 1e30, "");
     /// Range of the inactive bins; they must be bins of the band, too.
     pub const INACTIVE_BINS: KeyRange<usize> = KeyRange::new("sre.inactive_bins", 0, Band::BINS.max - 1, "");
+    /// Range of the excluded bins; they must be bins of the band, too.
+    pub const EXCLUDED_BINS: KeyRange<usize> = KeyRange::new("sre.excluded_bins", 0, Band::BINS.max - 1, "");
     /// Range of the probability an alias must have.
     pub const ALIAS_CONFIDENCE: KeyRange<f64> = KeyRange::new("sre.alias_confidence", 0.5, 0.999_999, "");
     /// Range of the calibration error of the delay difference.
@@ -125,9 +131,16 @@ impl SreOptions {
         Self::PHASE_OFFSET_DEG.check(self.phase_offset_deg)?;
         Self::PROCESSING_GAIN_DB.check(self.processing_gain_db)?;
         Self::MIN_SEPARATION_CELLS.check(self.min_separation_cells)?;
-        if let Some(&bin) = self.inactive_bins.iter().find(|&&bin| bin >= band.bins) {
-            let key = Self::INACTIVE_BINS.key;
-            return Err(ConfigError { key, value: bin.to_string(), expected: "bins of the band".to_owned() });
+        let lists = [(Self::INACTIVE_BINS, &self.inactive_bins), (Self::EXCLUDED_BINS, &self.excluded_bins)];
+        for (range, list) in lists {
+            if let Some(&bin) = list.iter().find(|&&bin| bin >= band.bins) {
+                let (key, value) = (range.key, bin.to_string());
+                return Err(ConfigError { key, value, expected: "bins of the band".to_owned() });
+            }
+        }
+        if let Some(bin) = self.excluded_bins.iter().find(|bin| self.inactive_bins.contains(bin)) {
+            let expected = "bins that are not in sre.inactive_bins, which the noise is estimated from".to_owned();
+            return Err(ConfigError { key: Self::EXCLUDED_BINS.key, value: bin.to_string(), expected });
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! A scorer of your own is one file here (or in a crate before this one) and one entry in [`SCORERS`].
 
+mod scene_twin;
 mod twin;
 mod volume_array;
 mod volume_file;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use magnetar_dataset::Recipe;
 use magnetar_posterior::{CpuScoring, PosteriorError, Scorer, ScoringBackend, TwinFile, UniformScorer};
 
+pub use scene_twin::{SceneDevices, scene_twin};
 pub use twin::open_twin;
 pub use volume_file::{VolumeFile, VolumeFileError};
 

@@ -13,7 +13,9 @@ mod fit;
 mod fuse;
 mod generate;
 mod link;
+mod locate;
 mod material;
+mod measurement;
 mod merge;
 mod observe;
 mod pattern;
@@ -55,6 +57,8 @@ pub enum Command {
     Observe(observe::Args),
     /// Estimate the arrivals in observations.
     Estimate(estimate::Args),
+    /// Infer where the transmitter of measured snapshots stands and which way it faces.
+    Locate(locate::Args),
     /// Show or check a recipe.
     Recipe(recipe::Args),
     /// Make a dataset: the paper's corpora, or those of a recipe.
@@ -105,6 +109,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Pattern(args) => pattern::run(&args),
         Command::Observe(args) => observe::run(&args),
         Command::Estimate(args) => estimate::run(&args),
+        Command::Locate(args) => locate::run(&args),
         Command::Recipe(args) => recipe::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Verify(args) => verify::run(&args),

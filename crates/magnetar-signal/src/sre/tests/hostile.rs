@@ -65,6 +65,9 @@ fn options_out_of_range_are_named() {
     for inactive_bins in [vec![512], (0..512).collect(), (0..256).map(|i| 2 * i).collect()] {
         assert_eq!(key(SreOptions { inactive_bins, ..default() }), "sre.inactive_bins");
     }
+    let both = SreOptions { inactive_bins: vec![3], excluded_bins: vec![3], ..default() };
+    assert_eq!(key(both), "sre.excluded_bins");
+    assert_eq!(key(SreOptions { excluded_bins: vec![512], ..default() }), "sre.excluded_bins");
 }
 
 #[test]

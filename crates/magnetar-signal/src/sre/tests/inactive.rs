@@ -52,3 +52,25 @@ fn silent_inactive_bins_are_told() {
     let block = super::synthesis::rounded(&signal);
     assert_eq!(estimator.estimate(&block, &mut workspace).unwrap_err(), SreError::NoNoise);
 }
+
+/// What excluded bins hold is never looked at: not a number among them, and the estimate is that of any other value.
+#[test]
+fn excluded_bins_may_hold_anything() {
+    let excluded_bins: Vec<usize> = (0..8).chain([255, 256]).chain(500..512).collect();
+    let options = SreOptions { excluded_bins: excluded_bins.clone(), ..SreOptions::default() };
+    let estimator = sre(options);
+    let (mut workspace, mut rng) = (estimator.workspace(), rng(61));
+    let path = TruePath::new(2.5e-7, 0.4, 12.0, 1.0);
+    let mut block = noisy(&clean(&[path]), &mut rng);
+    let mut estimates = Vec::new();
+    for value in [0.0, 1e6, f32::NAN, f32::INFINITY] {
+        excluded_bins.iter().for_each(|&bin| block[bin] = [num_complex::Complex32::new(value, value); 2]);
+        estimates.push(estimator.estimate(&block, &mut workspace).unwrap().clone());
+    }
+    assert_eq!(estimates[0].components().len(), 1);
+    assert!(delay_error(estimates[0].components()[0].arrival.delay_s, path.delay).abs() < 0.1 * CELL);
+    assert!(estimates.iter().all(|estimate| *estimate == estimates[0]));
+    block[100][1] = num_complex::Complex32::new(f32::NAN, 0.0);
+    let error = estimator.estimate(&block, &mut workspace).unwrap_err();
+    assert_eq!(error, SreError::NotFinite { bin: 100, channel: 1 });
+}

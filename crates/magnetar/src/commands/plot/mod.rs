@@ -57,7 +57,7 @@ pub(super) struct Output {
     #[arg(long, value_enum, default_value = "light")]
     theme: ThemeArg,
     /// Pixels of a PNG for each unit of the SVG.
-    #[arg(long, default_value_t = 2.0, value_parser = parse_scale)]
+    #[arg(long, default_value_t = SCALE, value_parser = parse_scale)]
     scale: f32,
 }
 
@@ -81,24 +81,34 @@ impl Output {
 
     /// Refuses names that say nothing about the format, before any work.
     pub(super) fn check(&self) -> anyhow::Result<()> {
-        for path in &self.out {
-            if !has_extension(path, "svg") && !has_extension(path, "png") {
-                bail!("{}: expected a name that ends in .svg or .png", path.display());
-            }
-        }
-        Ok(())
+        self.out.iter().try_for_each(|path| check_name(path))
     }
 
     /// Writes a picture in every format asked for.
     pub(super) fn write(&self, svg: &str) -> anyhow::Result<ExitCode> {
         for path in &self.out {
-            let bytes =
-                if has_extension(path, "png") { png_from_svg(svg, self.scale)? } else { svg.as_bytes().to_vec() };
-            AtomicFile::write(path, &bytes).with_context(|| format!("{} cannot be written", path.display()))?;
+            write_figure(path, svg, self.scale)?;
             println!("{}", path.display());
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Pixels of a PNG for each unit of the SVG, where nothing else is asked for.
+pub(super) const SCALE: f32 = 2.0;
+
+/// Refuses a name that says nothing about the format.
+pub(super) fn check_name(path: &Path) -> anyhow::Result<()> {
+    if !has_extension(path, "svg") && !has_extension(path, "png") {
+        bail!("{}: expected a name that ends in .svg or .png", path.display());
+    }
+    Ok(())
+}
+
+/// Writes a picture in the format of its name.
+pub(super) fn write_figure(path: &Path, svg: &str, scale: f32) -> anyhow::Result<()> {
+    let bytes = if has_extension(path, "png") { png_from_svg(svg, scale)? } else { svg.as_bytes().to_vec() };
+    AtomicFile::write(path, &bytes).with_context(|| format!("{} cannot be written", path.display()))
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {

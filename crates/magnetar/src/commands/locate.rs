@@ -1,0 +1,290 @@
+//! `magnetar locate`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use magnetar_dataset::Recipe;
+use magnetar_files::npy::write_npy;
+use magnetar_posterior::{Layout, Location, Scorer, Snapshot};
+use magnetar_report::Theme;
+use magnetar_report::figure::{PosteriorPicture, marginal_figure};
+use magnetar_scene::{BoxShape, Pose, Scene};
+use magnetar_signal::sre::{Sre, SreOptions};
+use magnetar_signal::{Arrival, Arrivals, Observation, Radio};
+use magnetar_study::{SceneDevices, open_scorer, scene_twin};
+use num_complex::Complex32;
+use serde_json::{Value, json};
+
+use super::material::MaterialsArgs;
+use super::measurement::{ObservationSource, Poses, Preparation, ReceiverArgs};
+use super::plot::{SCALE, check_name, write_figure};
+use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
+
+/// Most snapshots of one TX that are fused.
+const MAX_SNAPSHOTS: usize = 4096;
+
+/// Flags of `magnetar locate`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+One or several snapshots of one transmitter that stands still: .npy or .parquet
+files as `estimate` reads them. The radio (band, array, antennas, level) is that
+of --recipe. With the twin and no --recipe, the radio is that of recipe `paper`
+and the walls have the scene's own materials; with one, they have one of the
+recipe's material assignments, as in `evaluate`.
+Several snapshots are fused: early (product of the position marginals) and late
+(one heading must explain all of them); kappa, from 0 to 1, says how well one
+heading does.
+
+Examples:
+  magnetar locate lab measured.npy --rx 1,-1,,90 --noise-variance auto
+  magnetar locate my_room.toml a.npy b.npy --rx 1,-1,,90 --rx 2,0,,180 --plot where.svg
+  magnetar locate my_room.toml drive.npy --poses drive.csv --json --out posterior.npy")]
+pub struct Args {
+    /// A shipped scene's name or a scene file.
+    scene: String,
+    /// Files of snapshots.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    poses: Poses,
+    /// Recipe whose radio took the snapshots: a shipped name or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    recipe: Option<String>,
+    #[command(flatten)]
+    receiver: ReceiverArgs,
+    #[command(flatten)]
+    materials: MaterialsArgs,
+    #[command(flatten)]
+    scorer: ScorerArgs,
+    #[command(flatten)]
+    support: SupportArgs,
+    /// Write the joint posterior here: .npy, float32 [D, H, W].
+    #[arg(short, long, value_name = "FILE.npy")]
+    out: Option<PathBuf>,
+    /// Draw the position marginal here: .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// With --json: the position marginal, rows along y, too.
+    #[arg(long, requires = "json")]
+    marginal: bool,
+}
+
+/// Prints where the transmitter of the snapshots stands.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &args.plot {
+        check_name(path)?;
+    }
+    let scene = Scene::load(&args.scene)?;
+    let recipe = match &args.recipe {
+        Some(name) => Recipe::load(name, &[])?,
+        None => Recipe::paper(),
+    };
+    let radio = recipe.radio()?;
+    let options = args.receiver.options(recipe.sre.clone());
+    let preparation = args.receiver.preparation(&options)?;
+    let blocks = read(args, &preparation, radio.band().bins)?;
+    let poses = args.poses.of(&scene, blocks.len())?;
+    check_poses(&scene, &poses)?;
+    let snapshots = snapshots(&radio, &options, &blocks, &poses)?;
+    if snapshots.iter().all(|snapshot| snapshot.arrivals.found.is_empty())
+        && let Some(advice) = blocks.first().and_then(|block| preparation.advice(block))
+    {
+        bail!("no arrival in any snapshot: {advice}");
+    }
+    let scorer = open(args, &scene, &recipe, radio)?;
+    let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
+    let layout = Layout { room: scene.room, boxes };
+    let location = Location::new(&layout, &snapshots, &*scorer, args.support.size())?;
+    if let Some(path) = &args.out {
+        let size = location.support.size();
+        write_npy(path, &[size.headings, size.rows, size.columns], location.joint.mass())?;
+    }
+    if let Some(path) = &args.plot {
+        draw(path, &layout, &location, &poses, &*scorer)?;
+    }
+    let described = describe(args, &snapshots, &location, &*scorer);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&described)?);
+    } else {
+        print(&snapshots, &location, &*scorer);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All snapshots, made ready for the estimator.
+fn read(args: &Args, preparation: &Preparation, bins: usize) -> anyhow::Result<Vec<Vec<[Complex32; 2]>>> {
+    let mut snapshots = Vec::new();
+    let mut chunk = Vec::new();
+    for path in &args.files {
+        let file = path.display();
+        let mut source = ObservationSource::open(path, args.receiver.channels())?;
+        ensure!(
+            source.bins() == bins,
+            "{file}: {} bins; the recipe's band has {bins}. Give a --recipe with the band of the measurement",
+            source.bins()
+        );
+        ensure!(source.rows() > 0, "{file}: there are no observations in it");
+        ensure!(
+            source.rows() <= (MAX_SNAPSHOTS - snapshots.len()) as u64,
+            "{file}: more than {MAX_SNAPSHOTS} snapshots in all; locate one transmitter at a time"
+        );
+        loop {
+            source.next_chunk(&mut chunk)?;
+            if chunk.is_empty() {
+                break;
+            }
+            for block in chunk.chunks_mut(bins) {
+                preparation.apply(block).with_context(|| format!("{file}: observation {}", snapshots.len()))?;
+                snapshots.push(block.to_vec());
+            }
+        }
+    }
+    Ok(snapshots)
+}
+
+/// The arrivals of each snapshot.
+fn snapshots(
+    radio: &Radio,
+    options: &SreOptions,
+    blocks: &[Vec<[Complex32; 2]>],
+    poses: &[Pose],
+) -> anyhow::Result<Vec<Snapshot>> {
+    let sre = Sre::new(radio.band(), &radio.config().array, options)?;
+    let mut workspace = sre.workspace();
+    let mut snapshots = Vec::with_capacity(blocks.len());
+    for (n, (block, rx)) in blocks.iter().zip(poses).enumerate() {
+        let estimate = sre.estimate(block, &mut workspace).with_context(|| format!("snapshot {n}"))?;
+        let mut arrivals = Arrivals::default();
+        estimate.write_arrivals(&mut arrivals);
+        let observation = Observation::from_interleaved(block.as_flattened());
+        snapshots.push(Snapshot { rx: *rx, arrivals, observation: Some(observation) });
+    }
+    Ok(snapshots)
+}
+
+fn check_poses(scene: &Scene, poses: &[Pose]) -> anyhow::Result<()> {
+    for (n, pose) in poses.iter().enumerate() {
+        let p = &pose.position;
+        ensure!(
+            scene.room.contains(p) && !scene.boxes.iter().any(|b| b.shape.contains(p)),
+            "snapshot {n}: the receiver at ({}, {}, {}) m stands outside the room or in a box; bounds are {:?}",
+            p.x,
+            p.y,
+            p.z,
+            scene.room.bounds()
+        );
+    }
+    Ok(())
+}
+
+/// What scores: the scene's own twin, or the scorer of a recipe.
+fn open(args: &Args, scene: &Scene, recipe: &Recipe, radio: Radio) -> anyhow::Result<Arc<dyn Scorer>> {
+    let (name, settings) = args.scorer.scene_scorer()?;
+    if name != TWIN || args.recipe.is_some() {
+        return Ok(open_scorer(name, recipe, &settings)?);
+    }
+    let world = scene.resolve(&args.materials.library()?, radio.band().carrier_hz)?;
+    let devices = SceneDevices {
+        radio: &radio,
+        tx_height_m: scene.device_height,
+        wall_margin_m: recipe.devices.wall_margin_m,
+        separation_min_m: recipe.devices.separation_min_m,
+    };
+    Ok(Arc::new(scene_twin(&world, &devices, &settings)?))
+}
+
+fn draw(path: &Path, layout: &Layout, location: &Location, rx: &[Pose], scorer: &dyn Scorer) -> anyhow::Result<()> {
+    let caption = format!("Measured: {}; {}.", count(rx.len()), knowledge_line(scorer));
+    let picture = PosteriorPicture {
+        support: &location.support,
+        volume: &location.joint,
+        room: &layout.room,
+        boxes: &layout.boxes,
+        rx,
+        truth: None,
+        caption: &caption,
+    };
+    write_figure(path, &marginal_figure(&picture, Theme::Light), SCALE)
+}
+
+fn count(snapshots: usize) -> String {
+    if snapshots == 1 { "1 snapshot".to_owned() } else { format!("{snapshots} snapshots, fused") }
+}
+
+fn describe(args: &Args, snapshots: &[Snapshot], location: &Location, scorer: &dyn Scorer) -> Value {
+    let arrival = |a: &Arrival| {
+        json!({
+            "aoa_deg": a.aoa_rad.to_degrees(), "phase_deg": a.phase_rad.to_degrees(), "delay_s": a.delay_s,
+            "raw_snr_db": a.raw_snr_db, "snr_db": a.snr_db,
+        })
+    };
+    let of_snapshot = |s: &Snapshot| s.arrivals.found.iter().map(arrival).collect::<Vec<_>>();
+    let arrivals: Vec<_> = snapshots.iter().map(of_snapshot).collect();
+    let mode = location.mode();
+    let cells = location.hpd_cells(&[50, 90]);
+    let columns = location.support.size().columns;
+    let plane = |marginal: &[f64]| marginal.chunks(columns).map(<[f64]>::to_vec).collect::<Vec<_>>();
+    let mut out = json!({
+        "arrivals": if let [one] = &arrivals[..] { json!(one) } else { json!(arrivals) },
+        "mode": { "x": mode.x, "y": mode.y, "heading_deg": mode.heading_deg, "mass": mode.mass },
+        "p50_cells": cells[0],
+        "p90_cells": cells[1],
+        "cells": location.support.size().len(),
+        "heading_marginal": location.joint.heading_marginal(),
+        "scorer": scorer_json(scorer),
+    });
+    if let (Some(fused), Some(kappa)) = (&location.fused, location.kappa()) {
+        out["kappa"] = json!(kappa);
+        let (i, j) = top(&fused.early, columns);
+        out["early_mode"] = json!({ "x": location.support.xs()[j], "y": location.support.ys()[i] });
+        let (i, j) = top(&fused.late, columns);
+        out["late_mode"] = json!({ "x": location.support.xs()[j], "y": location.support.ys()[i] });
+        if args.marginal {
+            out["early_xy_marginal"] = json!(plane(&fused.early));
+        }
+    }
+    if args.marginal {
+        out["xs_m"] = json!(location.support.xs());
+        out["ys_m"] = json!(location.support.ys());
+        out["xy_marginal"] = json!(plane(&location.joint.position_marginal()));
+    }
+    out
+}
+
+/// Row and column of the largest cell.
+fn top(plane: &[f64], columns: usize) -> (usize, usize) {
+    let best = plane.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(n, _)| n);
+    (best / columns, best % columns)
+}
+
+fn print(snapshots: &[Snapshot], location: &Location, scorer: &dyn Scorer) {
+    println!("{}", knowledge_line(scorer));
+    println!("{:>8} {:>4} {:>9} {:>11} {:>8}", "snapshot", "rank", "AoA/deg", "delay/ns", "SNR/dB");
+    for (n, snapshot) in snapshots.iter().enumerate() {
+        for (rank, a) in snapshot.arrivals.found.iter().enumerate() {
+            let (aoa, delay) = (a.aoa_rad.to_degrees(), 1e9 * a.delay_s);
+            println!("{n:>8} {rank:>4} {aoa:>9.2} {delay:>11.3} {:>8.2}", a.snr_db);
+        }
+        if snapshot.arrivals.found.is_empty() {
+            println!("{n:>8}    no arrival above the noise");
+        }
+    }
+    let mode = location.mode();
+    println!("mode ({:.2}, {:.2}) m, heading {:.0} deg, mass {:.4}", mode.x, mode.y, mode.heading_deg, mode.mass);
+    let cells = location.hpd_cells(&[50, 90]);
+    let all = location.support.size().len();
+    println!("50 % of the mass in {:.0} of {all} cells, 90 % in {:.0}", cells[0], cells[1]);
+    if let Some(kappa) = location.kappa() {
+        println!("{}: one heading explains all of them with kappa {kappa:.3}", count(snapshots.len()));
+    }
+    println!("heading marginal, %:");
+    for (d, mass) in location.joint.heading_marginal().iter().enumerate() {
+        let heading = location.support.heading(d).to_degrees();
+        println!("  {heading:>5.0} deg {:>6.2} {}", 100.0 * mass, "#".repeat((60.0 * mass) as usize));
+    }
+}

@@ -1,0 +1,186 @@
+//! `magnetar locate`: from a measured snapshot to a posterior.
+
+use std::fs;
+use std::path::Path;
+
+use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_files::npy::{NpyReader, write_npy};
+use num_complex::Complex32;
+use serde_json::Value;
+
+use crate::cli;
+
+/// What a receiver that nobody calibrated makes of an observation: a level and a phase of its own in each channel.
+const CHAINS: [Complex32; 2] = [Complex32::new(2.2e-4, -3.0e-4), Complex32::new(-3.5e-4, 1.2e-4)];
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn measured(record: &Record) -> Vec<Complex32> {
+    let csi = record.csi.as_deref().unwrap();
+    csi.iter().zip(CHAINS.iter().cycle()).map(|(z, chain)| z * chain).collect()
+}
+
+/// A scene file of a row's layout.
+fn scene(record: &Record) -> String {
+    let [x0, x1, y0, y1, z0, z1] = record.room.bounds();
+    let mut text = format!(
+        "name = \"row\"\ndevice_height_m = {}\n[room]\nx_m = [{x0:?}, {x1:?}]\ny_m = [{y0:?}, {y1:?}]\nz_m = [{z0:?}, {z1:?}]\n",
+        record.rx.position.z
+    );
+    text.push_str("[surfaces]\n");
+    for surface in ["wall", "ceiling", "floor"] {
+        text.push_str(&format!("{surface} = {{ material = \"concrete\", thickness_m = 0.1 }}\n"));
+    }
+    if let Some(board) = &record.board {
+        let (c, s) = (board.shape.center, board.shape.size);
+        let (centre, size) = ([c.x, c.y, c.z], [s.x, s.y, s.z]);
+        text.push_str(&format!("[[box]]\nname = \"board\"\ncenter_m = {centre:?}\nsize_m = {size:?}\n"));
+        let yaw = board.shape.yaw.to_degrees();
+        text.push_str(&format!("yaw_deg = {yaw:?}\nmaterial = \"glass\"\nthickness_m = 0.033\n"));
+    }
+    text
+}
+
+fn volume(path: &Path) -> Vec<f32> {
+    let mut reader = NpyReader::open(path).unwrap();
+    let mut mass = vec![0f32; reader.remaining()];
+    reader.read_into(&mut mass).unwrap();
+    mass
+}
+
+/// Rows of a corpus, measured by a receiver with chains of its own: with its calibration `locate` gives the posterior
+/// that `posterior` gives for the row.
+#[test]
+fn a_calibrated_snapshot_has_the_posterior_of_its_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let data = file("data");
+    cli::succeed(&[
+        "generate",
+        "--split",
+        "test",
+        "--limit",
+        "6",
+        "--seed",
+        "11",
+        "--csi",
+        "f32",
+        "--out",
+        text(&data),
+    ]);
+    write_npy(&file("chains.npy"), &[2], &CHAINS).unwrap();
+    let rows = Dataset::open(&data).unwrap();
+    for record in rows.records("test", Columns::All).unwrap() {
+        let record = record.unwrap();
+        write_npy(&file("snapshot.npy"), &[512, 2], &measured(&record)).unwrap();
+        fs::write(file("room.toml"), scene(&record)).unwrap();
+        let p = &record.rx.position;
+        let rx = format!("{:?},{:?},{:?},{:?}", p.x, p.y, p.z, record.rx.heading.to_degrees());
+        let output = cli::succeed(&[
+            "locate",
+            text(&file("room.toml")),
+            text(&file("snapshot.npy")),
+            "--rx",
+            &rx,
+            "--recipe",
+            "paper",
+            "--calibration",
+            text(&file("chains.npy")),
+            "--out",
+            text(&file("located.npy")),
+            "--json",
+        ]);
+        let index = record.index.to_string();
+        let expected = file("expected.npy");
+        cli::succeed(&["posterior", text(&data), "--index", &index, "--out", text(&expected), "--json"]);
+        let (located, expected) = (volume(&file("located.npy")), volume(&expected));
+        let apart: f64 = located.iter().zip(&expected).map(|(a, b)| f64::from((a - b).abs())).sum();
+        assert!(apart < 5e-3, "row {index}: {apart}");
+        let json: Value = serde_json::from_str(&output).unwrap();
+        assert_eq!(json["arrivals"].as_array().unwrap().len(), record.arrivals.found.len());
+        assert!(json["p50_cells"].as_f64().unwrap() <= json["p90_cells"].as_f64().unwrap());
+        assert!(json["xy_marginal"].is_null() && json["kappa"].is_null());
+    }
+}
+
+/// Three snapshots of one TX in a scene, without a recipe: fused, and near the truth.
+#[test]
+fn snapshots_of_one_tx_are_fused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let poses = ["1,-1,,90", "2.5,-2,,110", "0,-3,,70"];
+    let mut args = vec!["locate".to_owned(), "lab".to_owned()];
+    for (n, rx) in poses.iter().enumerate() {
+        let out = file(&format!("{n}.npy"));
+        let seed = n.to_string();
+        cli::succeed(&["observe", "lab", "--tx", "1.2,1.9,,-80", "--rx", rx, "--seed", &seed, "--out", text(&out)]);
+        args.push(text(&out).to_owned());
+    }
+    let figure = file("where.svg");
+    let more = ["--rx", poses[0], "--rx", poses[1], "--rx", poses[2], "--json", "--marginal", "--plot", text(&figure)];
+    args.extend(more.map(str::to_owned));
+    let refs: Vec<&str> = args.iter().map(String::as_str).collect();
+    let json: Value = serde_json::from_str(&cli::succeed(&refs)).unwrap();
+    let mode = |key: &str, axis: &str| json[key][axis].as_f64().unwrap();
+    let off = (mode("mode", "x") - 1.2).hypot(mode("mode", "y") - 1.9);
+    assert!(off < 0.6, "{json}");
+    assert!((0.0..=1.0).contains(&json["kappa"].as_f64().unwrap()));
+    assert_eq!(json["arrivals"].as_array().unwrap().len(), 3);
+    let total: f64 = json["xy_marginal"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|m| m.as_f64().unwrap())
+        .sum();
+    assert!((total - 1.0).abs() < 1e-4);
+    assert!(fs::read_to_string(&figure).unwrap().contains("Measured: 3 snapshots"));
+
+    // The same poses from files.
+    fs::write(file("poses.csv"), "x,y,heading_deg\n1,-1,90\n2.5,-2,110\n0,-3,70\n").unwrap();
+    let mut from_file: Vec<&str> = refs[..5].to_vec();
+    let csv = file("poses.csv");
+    from_file.extend(["--poses", text(&csv), "--json", "--marginal"]);
+    let again: Value = serde_json::from_str(&cli::succeed(&from_file)).unwrap();
+    assert_eq!(again["mode"], json["mode"]);
+    // And as people read it.
+    from_file.truncate(from_file.len() - 2);
+    let shown = cli::succeed(&from_file);
+    assert!(shown.contains("kappa") && shown.contains("heading marginal"), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_located_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let out = file("a.npy");
+    cli::succeed(&["observe", "lab", "--tx", "1.2,1.9,,-80", "--rx", "1,-1,,90", "--out", text(&out)]);
+    let quiet: Vec<Complex32> = vec![Complex32::new(1e-5, 2e-5); 1024];
+    write_npy(&file("quiet.npy"), &[512, 2], &quiet).unwrap();
+    write_npy(&file("short.npy"), &[100, 2], &quiet[..200]).unwrap();
+    write_npy(&file("three.npy"), &[256, 3], &quiet[..768]).unwrap();
+    write_npy(&file("zero.npy"), &[2], &[Complex32::new(0.0, 0.0); 2]).unwrap();
+    fs::write(file("poses.csv"), "x,y,heading_deg\n1,-1,ninety\n").unwrap();
+    let (quiet, short, three, zero, csv) =
+        (file("quiet.npy"), file("short.npy"), file("three.npy"), file("zero.npy"), file("poses.csv"));
+    for (args, words) in [
+        (vec![text(&out)], "--rx"),
+        (vec![text(&out), "--rx", "50,0"], "outside the room"),
+        (vec![text(&out), text(&out), "--rx", "1,-1", "--rx", "1,0", "--rx", "1,1"], "3 times for 2 snapshots"),
+        (vec![text(&out), "--poses", text(&csv)], "poses.csv:2: heading_deg is \"ninety\""),
+        (vec![text(&quiet), "--rx", "1,-1"], "--noise-variance"),
+        (vec![text(&short), "--rx", "1,-1"], "100 bins; the recipe's band has 512"),
+        (vec![text(&three), "--rx", "1,-1"], "--channels"),
+        (vec![text(&three), "--rx", "1,-1", "--channels", "0,3"], "channels are 0 to 2"),
+        (vec![text(&out), "--rx", "1,-1", "--calibration", text(&zero)], "zero.npy: bin 0, channel 0"),
+        (vec![text(&out), "--rx", "1,-1", "--noise-variance", "auto", "--exclude-bins", "0-511"], "too few bins"),
+        (vec![text(&out), "--rx", "1,-1", "--scorer", "volumes.npy"], "volumes.npy"),
+        (vec![text(&out), "--rx", "1,-1", "--plot", "where.pdf"], ".svg or .png"),
+        (vec!["nowhere.npy", "--rx", "1,-1"], "nowhere.npy"),
+    ] {
+        let error = cli::fail(&[&["locate", "lab"], &args[..]].concat());
+        assert!(error.contains(words), "{args:?}: {error}");
+    }
+}
