@@ -187,3 +187,30 @@ fn data_nobody_normalised_is_estimated_or_refused() {
     assert!((aoa(&["--rank", "first"]) + 20.0).abs() < 1.0);
     assert!((aoa(&["--rank", "first", "--within-db", "1"]) - 10.0).abs() < 1.0);
 }
+
+/// The same array in C and in Fortran order, and three channels of which two are taken.
+#[test]
+fn either_order_of_an_array_gives_the_same_table() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let (rows, bins, channels) = (3, 512, 3);
+    let pairs = observations(&[(30.0, 10.0, 20.0)], rows);
+    let at = |n: usize, k: usize, c: usize| match c {
+        0 => Complex32::new(7.0, 7.0),
+        c => pairs[(n * bins + k) * 2 + c - 1],
+    };
+    let mut in_c = Vec::new();
+    (0..rows).for_each(|n| (0..bins).for_each(|k| (0..channels).for_each(|c| in_c.push(at(n, k, c)))));
+    let mut in_fortran = Vec::new();
+    (0..channels).for_each(|c| (0..bins).for_each(|k| (0..rows).for_each(|n| in_fortran.push(at(n, k, c)))));
+    write_npy(&file("c.npy"), &[rows, bins, channels], &in_c).unwrap();
+    // NumPy writes the same file but for one word of the header.
+    write_npy(&file("f.npy"), &[rows, bins, channels], &in_fortran).unwrap();
+    let mut bytes = std::fs::read(file("f.npy")).unwrap();
+    let word = bytes.windows(5).position(|x| x == b"False").unwrap();
+    bytes[word..word + 5].copy_from_slice(b"True ");
+    std::fs::write(file("f.npy"), bytes).unwrap();
+    let table = |name: &str| cli::succeed(&["estimate", text(&file(name)), "--channels", "1,2"]);
+    assert_eq!(table("c.npy"), table("f.npy"));
+    assert!(table("c.npy").contains("3 components of 3 observations"));
+}

@@ -14,8 +14,10 @@ pub struct Header {
     pub dtype: Dtype,
     /// Whether the elements are stored big-endian.
     pub big_endian: bool,
-    /// Size of every dimension, slowest first.
+    /// Size of every dimension, in the order of the indices.
     pub shape: Vec<usize>,
+    /// Whether the first index runs fastest through the file, not the last one.
+    pub fortran_order: bool,
 }
 
 impl Header {
@@ -40,7 +42,7 @@ impl Header {
             cursor.expect(b':')?;
             let repeated = match key.as_str() {
                 "descr" => descr.replace(cursor.dtype()?).is_some(),
-                "fortran_order" => fortran.replace((cursor.skip_space(), cursor.boolean()?)).is_some(),
+                "fortran_order" => fortran.replace(cursor.boolean()?).is_some(),
                 "shape" => shape.replace(cursor.shape()?).is_some(),
                 _ => {
                     return Err((start, format!("unknown key {key:?}; expected 'descr', 'fortran_order' and 'shape'")));
@@ -60,11 +62,8 @@ impl Header {
         }
         let missing = |key: &str| (end, format!("the key '{key}' is missing"));
         let (dtype, big_endian) = descr.ok_or_else(|| missing("descr"))?;
-        let (at, fortran) = fortran.ok_or_else(|| missing("fortran_order"))?;
-        if fortran {
-            return Err((at, "the array is in Fortran order; save numpy.ascontiguousarray(array) instead".into()));
-        }
-        Ok(Self { dtype, big_endian, shape: shape.ok_or_else(|| missing("shape"))? })
+        let fortran_order = fortran.ok_or_else(|| missing("fortran_order"))?;
+        Ok(Self { dtype, big_endian, shape: shape.ok_or_else(|| missing("shape"))?, fortran_order })
     }
 }
 

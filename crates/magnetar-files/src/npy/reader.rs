@@ -10,7 +10,7 @@ use super::{Dtype, Header, NpyElement, NpyError};
 /// Elements decoded at a time: bounds the reader's memory whatever the file says.
 const CHUNK: usize = 1024;
 
-/// A streaming reader: the header first, then elements in C order on request, in bounded memory.
+/// A streaming reader: the header first, then elements in the file's order on request, in bounded memory.
 #[derive(Debug)]
 pub struct NpyReader<R> {
     input: R,
@@ -28,6 +28,14 @@ impl NpyReader<BufReader<File>> {
     /// The file cannot be opened, its header is not that of a C-ordered float or complex array, or its size is not
     /// what the header says.
     pub fn open(path: &Path) -> Result<Self, NpyError> {
+        Self::open_any_order(path)?.in_c_order()
+    }
+
+    /// As [`Self::open`], and arrays in Fortran order, too: [`Header::fortran_order`] says which.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_any_order(path: &Path) -> Result<Self, NpyError> {
         let file = path.display().to_string();
         let io_error = |source| NpyError::Io { file: file.clone(), source };
         let input = File::open(path).map_err(io_error)?;
@@ -36,7 +44,7 @@ impl NpyReader<BufReader<File>> {
             return Err(NpyError::Data { file, problem: "is a directory; expected an .npy file".into() });
         }
         let length = metadata.is_file().then_some(metadata.len());
-        Self::new(BufReader::with_capacity(1 << 16, input), file, length)
+        Self::read_header(BufReader::with_capacity(1 << 16, input), file, length)
     }
 }
 
@@ -45,7 +53,19 @@ impl<R: Read> NpyReader<R> {
     ///
     /// # Errors
     /// As `open`.
-    pub fn new(mut input: R, file: String, length: Option<u64>) -> Result<Self, NpyError> {
+    pub fn new(input: R, file: String, length: Option<u64>) -> Result<Self, NpyError> {
+        Self::read_header(input, file, length)?.in_c_order()
+    }
+
+    fn in_c_order(self) -> Result<Self, NpyError> {
+        if self.header.fortran_order {
+            let advice = "the array is in Fortran order; save numpy.ascontiguousarray(array) instead";
+            return Err(self.data_error(advice.into()));
+        }
+        Ok(self)
+    }
+
+    fn read_header(mut input: R, file: String, length: Option<u64>) -> Result<Self, NpyError> {
         let mut preamble = [0u8; 8];
         let got =
             read_up_to(&mut input, &mut preamble).map_err(|source| NpyError::Io { file: file.clone(), source })?;
@@ -140,7 +160,7 @@ impl<R: Read> NpyReader<R> {
 }
 
 impl<R: Read + Seek> NpyReader<R> {
-    /// Goes to an element, counted from 0 in C order: the next that is read.
+    /// Goes to an element, counted from 0 in the file's order: the next that is read.
     ///
     /// # Errors
     /// It is beyond the end, or the input cannot be moved.

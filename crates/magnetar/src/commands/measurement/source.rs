@@ -32,8 +32,10 @@ pub enum ObservationSource {
         channels: usize,
         /// The two that are taken, element 0 first.
         taken: [usize; 2],
-        /// All channels of a chunk.
+        /// All channels of a chunk, or one bin of one channel.
         all: Vec<Complex32>,
+        /// The next observation of a file in Fortran order.
+        next: usize,
     },
     /// Our own shards.
     Parquet(CsiReader),
@@ -51,7 +53,7 @@ impl ObservationSource {
                 Ok(Self::Parquet(CsiReader::open(path, CHUNK)?))
             }
             "npy" => {
-                let reader = NpyReader::open(path)?;
+                let reader = NpyReader::open_any_order(path)?;
                 let header = reader.header();
                 let (rows, bins, count) = match header.shape[..] {
                     [bins, channels @ 2..=MAX_CHANNELS] => (1, bins, channels),
@@ -81,7 +83,7 @@ impl ObservationSource {
                     taken[1],
                     count - 1
                 );
-                Ok(Self::Npy { reader, bins, rows, channels: count, taken, all: Vec::new() })
+                Ok(Self::Npy { reader, bins, rows, channels: count, taken, all: Vec::new(), next: 0 })
             }
             _ => bail!("{file}: expected a name that ends in .npy or .parquet"),
         }
@@ -109,15 +111,31 @@ impl ObservationSource {
             Self::Parquet(reader) => {
                 reader.next_batch(blocks)?;
             }
-            Self::Npy { reader, bins, channels, taken, all, .. } => {
-                // Many channels make chunks of fewer observations, not larger ones.
-                let most = (2 * CHUNK / *channels).max(1) * *bins * *channels;
-                let elements = reader.remaining().min(most);
-                all.clear();
-                all.resize(elements, Complex32::new(0.0, 0.0));
-                reader.read_into(all)?;
+            Self::Npy { reader, bins, rows, channels, taken, all, next } => {
                 blocks.clear();
-                blocks.extend(all.chunks_exact(*channels).map(|bin| taken.map(|channel| bin[channel])));
+                if reader.header().fortran_order {
+                    let rows = usize::try_from(*rows)?;
+                    let count = CHUNK.min(rows - *next);
+                    blocks.resize(count * *bins, [Complex32::new(0.0, 0.0); 2]);
+                    all.resize(count, Complex32::new(0.0, 0.0));
+                    // The observations of one bin and channel lie together.
+                    for (m, channel) in taken.iter().enumerate().filter(|_| count > 0) {
+                        for bin in 0..*bins {
+                            reader.go_to((*channel * *bins + bin) * rows + *next)?;
+                            reader.read_into(all)?;
+                            all.iter().enumerate().for_each(|(n, z)| blocks[n * *bins + bin][m] = *z);
+                        }
+                    }
+                    *next += count;
+                } else {
+                    // Many channels make chunks of fewer observations, not larger ones.
+                    let most = (2 * CHUNK / *channels).max(1) * *bins * *channels;
+                    let elements = reader.remaining().min(most);
+                    all.clear();
+                    all.resize(elements, Complex32::new(0.0, 0.0));
+                    reader.read_into(all)?;
+                    blocks.extend(all.chunks_exact(*channels).map(|bin| taken.map(|channel| bin[channel])));
+                }
             }
         }
         Ok(())
