@@ -21,7 +21,7 @@ use crate::folder::files;
 const STRIKES: usize = 5;
 
 /// With `MAGNETAR_FAULTS=full`, how many times as much is written in each pass.
-const SIZES: [u64; 3] = [1, 2, 5];
+const SIZES: [u64; 2] = [1, 3];
 
 /// A fault that lasts is a disk that stays full, or one that is gone.
 const KINDS: [(&str, &str); 5] = [("kill", ""), ("eio", ""), ("enospc", ""), ("eio", "+"), ("enospc", "+")];
