@@ -19,6 +19,24 @@ for csi in f32 f16; do
         "$venv/bin/python" "$here/load_numpy.py" "$work/$csi" "$split"
     done
 done
+# What reads Parquet finds damage by the pages' own checksums.
+"$venv/bin/python" - "$work/f32/test/part-00000.parquet" <<'END'
+import sys
+import pyarrow.parquet as parquet
+
+path = sys.argv[1]
+column = parquet.read_metadata(path).row_group(0).column(0)
+parquet.ParquetFile(path, page_checksum_verification=True).read()
+data = bytearray(open(path, "rb").read())
+data[column.data_page_offset + column.total_compressed_size - 1] ^= 1
+open(path + ".damaged", "wb").write(data)
+try:
+    parquet.ParquetFile(path + ".damaged", page_checksum_verification=True).read(columns=[column.path_in_schema])
+except OSError as error:
+    print(f"damage is found: {error}")
+else:
+    sys.exit("damage to a page was not found")
+END
 # duckdb and polars do not read half precision in every release; the default is f32.
 export HF_HUB_OFFLINE=1 HF_DATASETS_DISABLE_PROGRESS_BARS=1
 for loader in polars duckdb huggingface; do
