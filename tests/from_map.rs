@@ -57,6 +57,52 @@ fn a_drawn_room_becomes_a_scene() {
 }
 
 #[test]
+fn a_map_becomes_a_corpus_in_two_commands() {
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = draw_map(dir.path(), 0.0);
+    let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (room, data) = (at("my_room.toml"), at("data"));
+    cli::succeed(&[
+        "scene",
+        "from-map",
+        yaml.to_str().unwrap(),
+        "--out",
+        &room,
+        "--height-m",
+        "2.7",
+        "--wall",
+        "brick",
+    ]);
+    // The map knows free and occupied alone: the desk is put in by hand.
+    let desk = "\n[[box]]\nname = \"desk\"\ncenter_m = [1.0, -0.7, 0.6]\nsize_m = [1.0, 0.6, 1.2]\nmaterial = \"wood\"\nthickness_m = 0.03\n";
+    fs::write(&room, fs::read_to_string(&room).unwrap() + desk).unwrap();
+    cli::succeed(&["generate", "--set", &format!("scene={room}"), "--limit", "6", "--out", &data]);
+    fs::remove_file(&room).unwrap();
+    assert!(cli::succeed(&["verify", &data, "--sample", "6"]).contains("valid"));
+    let (page, features) = (at("page.html"), at("features"));
+    for args in [
+        vec!["stats", &data],
+        vec!["evaluate", &data, "--split", "test", "--limit", "4"],
+        vec!["features", &data, "--split", "train", "--limit", "4", "--out", &features],
+        vec!["fuse", &data, "--limit", "2"],
+        vec!["report", &data, "-o", &page, "--examples", "1"],
+        vec!["plot", "marginal", &data, "--row", "1", "-o", &at("marginal.svg")],
+    ] {
+        cli::succeed(&args);
+    }
+    let (view, sweep, swept) = (at("view.html"), at("sweep.toml"), at("swept"));
+    cli::succeed(&["view", &data, "--split", "test", "--row", "1", "--export", &view]);
+    let view = fs::read_to_string(&view).unwrap();
+    assert!(view.contains("\"name\":\"desk\"") && view.contains("\"material\":\"brick\""));
+    let knowledge = cli::succeed(&["evaluate", &data, "--split", "test", "--limit", "4"]);
+    assert!(knowledge.contains("brick/"), "{knowledge}");
+    fs::write(&sweep, "name = \"snr\"\ndescription = \"in a scene\"\nrecipe = \"mine.toml\"\nsplit = \"test\"\nrows = 10\n[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [30, 50]\n").unwrap();
+    fs::write(at("mine.toml"), "extends = \"paper\"\nscene = \"lab_left\"\n").unwrap();
+    cli::succeed(&["sweep", &sweep, "--out", &swept]);
+    assert!(cli::succeed(&["verify", &swept]).contains("valid"));
+}
+
+#[test]
 fn bad_maps_are_refused_by_name() {
     let dir = tempfile::tempdir().unwrap();
     let yaml = draw_map(dir.path(), 0.0);

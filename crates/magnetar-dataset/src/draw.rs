@@ -7,7 +7,7 @@ use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
 use crate::placement::{self, Region};
-use crate::recipe::{Recipe, RecipeError, Split};
+use crate::recipe::{NominalScene, Recipe, RecipeError, Split};
 use crate::replay::Replayed;
 use crate::stream::{Purpose, Streams, choose, uniform};
 
@@ -27,6 +27,8 @@ pub struct DrawnScene {
     pub room: Room,
     /// Position in the split's list of material assignments.
     pub assignment: usize,
+    /// The boxes of the recipe's scene in this room, in the scene's order.
+    pub boxes: Vec<BoxShape>,
     /// The board, if this set has one.
     pub board: Option<Board>,
     /// TX pose, global frame.
@@ -53,6 +55,9 @@ pub struct DrawError {
     pub keys: String,
 }
 
+/// What fails where boxes leave no place, and the key that decides it.
+const IN_A_BOX: (&str, &str) = ("a device outside the scene's boxes", "devices.wall_margin_m");
+
 /// Draws the scenes of one split.
 #[derive(Debug, Clone)]
 pub struct Drawer {
@@ -60,19 +65,21 @@ pub struct Drawer {
     split: Split,
     name: String,
     streams: Streams,
+    scene: Option<Arc<NominalScene>>,
 }
 
 impl Drawer {
     /// For a split of a recipe.
     ///
     /// # Errors
-    /// If the recipe has no such split.
+    /// If the recipe has no such split, or its scene makes no sense.
     pub fn new(recipe: &Arc<Recipe>, seed: u64, split: &str) -> Result<Self, RecipeError> {
         Ok(Self {
             recipe: Arc::clone(recipe),
             split: recipe.split(split)?.clone(),
             name: split.to_owned(),
             streams: Streams::new(seed, split),
+            scene: recipe.nominal_scene()?.map(Arc::new),
         })
     }
 
@@ -103,18 +110,19 @@ impl Drawer {
             return self.replayed(plan, set);
         }
         let room = self.room(set);
-        let assignment = choose(&mut self.streams.rng(Purpose::Materials, set), self.split.materials.len());
+        let boxes = self.boxes(&room);
+        let assignment = choose(&mut self.streams.rng(Purpose::Materials, set), self.recipe.assignments(&self.split));
         let mut positions = self.streams.rng(Purpose::Positions, set);
         let mut attempts = 0;
         if !self.split.has_board(set) {
-            let (tx, rx) = self.devices(set, &room, &mut positions, &mut attempts)?;
-            return Ok(DrawnScene { room, assignment, board: None, tx, rx, replayed: None });
+            let (tx, rx) = self.devices(set, &room, &boxes, &mut positions, &mut attempts)?;
+            return Ok(DrawnScene { room, assignment, boxes, board: None, tx, rx, replayed: None });
         }
         let mut placer = placement::Placer::new(&self.recipe, &self.streams, set);
         loop {
-            let (tx, rx) = self.devices(set, &room, &mut positions, &mut attempts)?;
-            if let Some(board) = placer.place(&room, &tx, &rx) {
-                return Ok(DrawnScene { room, assignment, board: Some(board), tx, rx, replayed: None });
+            let (tx, rx) = self.devices(set, &room, &boxes, &mut positions, &mut attempts)?;
+            if let Some(board) = placer.place(&room, &boxes, &tx, &rx) {
+                return Ok(DrawnScene { room, assignment, boxes, board: Some(board), tx, rx, replayed: None });
             }
             if placer.attempts() >= self.recipe.board.attempts_max {
                 let (constraint, keys) = placer.hardest();
@@ -144,11 +152,17 @@ impl Drawer {
         Room { min: [x0, y0, nominal.z_min_m].into(), max: [x1, y1, z1].into() }
     }
 
-    /// TX, then an RX for each view far enough from it.
+    /// The boxes of the recipe's scene in a room.
+    pub(crate) fn boxes(&self, room: &Room) -> Vec<BoxShape> {
+        self.scene.iter().flat_map(|scene| scene.boxes_in(room)).collect()
+    }
+
+    /// TX, then an RX for each view far enough from it; all outside the boxes.
     fn devices(
         &self,
         set: u64,
         room: &Room,
+        boxes: &[BoxShape],
         rng: &mut ChaCha8Rng,
         attempts: &mut u32,
     ) -> Result<(Pose, Vec<Pose>), DrawError> {
@@ -161,21 +175,34 @@ impl Drawer {
             Pose::new(x, y, devices.height_m, heading)
         };
         let mut heading = || headings.random::<f64>() * TAU - PI;
-        let tx = pose(rng, heading());
+        let margin = margin.max(placement::TOUCHING);
+        let free = |pose: &Pose| boxes.iter().all(|shape| placement::distance(shape, &pose.position) >= margin);
+        let mut failed = |what: &str, key: &str| {
+            *attempts += 1;
+            let spent = *attempts >= bound;
+            if spent { Err(self.error(set, what.to_owned(), *attempts, key.to_owned())) } else { Ok(()) }
+        };
+        let facing = heading();
+        let tx = loop {
+            let candidate = pose(rng, facing);
+            if free(&candidate) {
+                break candidate;
+            }
+            failed(IN_A_BOX.0, IN_A_BOX.1)?;
+        };
         let mut rx = Vec::with_capacity(self.split.views as usize);
         while rx.len() < self.split.views as usize {
             let facing = heading();
             loop {
                 let candidate = pose(rng, facing);
                 let apart = (candidate.position - tx.position).norm();
-                if apart >= devices.separation_min_m {
+                if apart < devices.separation_min_m {
+                    failed("the least distance of TX and RX", "devices.separation_min_m")?;
+                } else if free(&candidate) {
                     rx.push(candidate);
                     break;
-                }
-                *attempts += 1;
-                if *attempts >= bound {
-                    let constraint = "the least distance of TX and RX".to_owned();
-                    return Err(self.error(set, constraint, *attempts, "devices.separation_min_m".into()));
+                } else {
+                    failed(IN_A_BOX.0, IN_A_BOX.1)?;
                 }
             }
         }

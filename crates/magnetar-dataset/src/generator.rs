@@ -19,6 +19,8 @@ pub struct Generator {
     drawer: Drawer,
     /// For each assignment of the split: names and slabs in the order of `Face::ALL`.
     assignments: Vec<(Materials, [Slab; 6])>,
+    /// What the boxes of the recipe's scene are made of, in its order.
+    box_slabs: Vec<Slab>,
     board_material: Arc<str>,
     board_slab: Slab,
     radio: Arc<Radio>,
@@ -30,6 +32,7 @@ pub struct RowGenerator<'g> {
     scene: Option<(u64, DrawnScene)>,
     pub(crate) simulator: LinkSimulator,
     block: Observation,
+    standing: Vec<(BoxShape, Slab)>,
 }
 
 /// One row, made on its own. For many rows keep a [`Generator`] and a [`RowGenerator`].
@@ -50,17 +53,16 @@ impl Generator {
         recipe.check_files()?;
         let drawer = Drawer::new(recipe, seed, split)?;
         let slabs = recipe.slabs()?;
-        let mut assignments = Vec::new();
-        for assignment in &drawer.split().materials {
-            let names = Materials {
-                wall: assignment.wall.as_str().into(),
-                ceiling: assignment.ceiling.as_str().into(),
-                floor: assignment.floor.as_str().into(),
-                board: None,
-            };
-            assignments.push((names, slabs.room(assignment)?));
-        }
+        let assignments = slabs
+            .assignments(drawer.split())?
+            .into_iter()
+            .map(|(names, room)| {
+                let [wall, ceiling, floor] = names.map(Arc::<str>::from);
+                (Materials { wall, ceiling, floor, board: None }, room)
+            })
+            .collect();
         Ok(Self {
+            box_slabs: slabs.boxes(),
             board_material: recipe.surfaces.board_material.as_str().into(),
             board_slab: slabs.board()?,
             radio: Arc::new(recipe.radio()?),
@@ -87,7 +89,7 @@ impl Generator {
         let simulator = LinkSimulator::new(Arc::clone(&self.radio))
             .with_options(self.recipe().propagation)
             .expect("the order was checked with the recipe");
-        RowGenerator { generator: self, scene: None, block: simulator.block(), simulator }
+        RowGenerator { generator: self, scene: None, block: simulator.block(), standing: Vec::new(), simulator }
     }
 
     /// The random numbers of a row's noise.
@@ -156,6 +158,7 @@ impl RowGenerator<'_> {
         record.room = scene.room;
         record.materials = generator.assignments[scene.assignment].0.clone();
         record.materials.board = scene.board.map(|_| Arc::clone(&generator.board_material));
+        record.boxes.clone_from(&scene.boxes);
         record.board = scene.board;
         record.tx = scene.tx;
         record.rx = scene.rx[usize::try_from(view).unwrap_or(0)];
@@ -175,9 +178,10 @@ impl RowGenerator<'_> {
         let generator = self.generator;
         let assignment = self.scene.as_ref().map_or(0, |(_, scene)| scene.assignment);
         let slabs = &generator.assignments[assignment].1;
-        let board: Option<(BoxShape, Slab)> = record.board.map(|board| (board.shape, generator.board_slab));
+        self.standing.clear();
+        self.standing.extend(record.standing().zip(generator.box_slabs.iter().copied().chain([generator.board_slab])));
         self.simulator
-            .trace(record.room, slabs, board.as_slice(), &record.tx, &record.rx)
+            .trace(record.room, slabs, &self.standing, &record.tx, &record.rx)
             .map_err(|source| Error::Trace { row: record.index, source })?;
         let (paths, element_paths) = (self.simulator.paths(), self.simulator.element_paths());
         record.los = paths.first().is_some_and(|path| path.geometry.is_line_of_sight());

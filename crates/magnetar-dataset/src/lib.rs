@@ -39,6 +39,8 @@ mod checksum_tests;
 #[cfg(test)]
 mod propagation_tests;
 #[cfg(test)]
+mod scene_tests;
+#[cfg(test)]
 mod schema_tests;
 #[cfg(test)]
 mod tests;

@@ -46,8 +46,8 @@ impl Region {
 /// Draws made in one region before another is tried.
 const TRIES_PER_REGION: u32 = 25;
 
-/// A closer board would touch a device's antenna, metres.
-const TOUCHING: f64 = 0.01;
+/// A closer board or box would touch a device's antenna, metres.
+pub(crate) const TOUCHING: f64 = 0.01;
 
 /// Places the board of one set. Its size, turn and preferred region are drawn once, so that rejection does not
 /// favour small boards.
@@ -62,6 +62,7 @@ pub(crate) struct Placer<'a> {
     attempts: u32,
     outside: u32,
     too_close: u32,
+    in_a_box: u32,
 }
 
 impl<'a> Placer<'a> {
@@ -84,11 +85,12 @@ impl<'a> Placer<'a> {
             attempts: 0,
             outside: 0,
             too_close: 0,
+            in_a_box: 0,
         }
     }
 
-    /// Tries the regions in order; `None` if none of them admits the board for this link.
-    pub(crate) fn place(&mut self, room: &Room, tx: &Pose, rx: &[Pose]) -> Option<Board> {
+    /// Tries the regions in order; `None` if none of them admits the board for this link among these boxes.
+    pub(crate) fn place(&mut self, room: &Room, boxes: &[BoxShape], tx: &Pose, rx: &[Pose]) -> Option<Board> {
         for region in self.order.into_iter().take(self.regions) {
             for _ in 0..TRIES_PER_REGION {
                 if self.attempts >= self.family.attempts_max {
@@ -105,6 +107,8 @@ impl<'a> Placer<'a> {
                     self.outside += 1;
                 } else if rx.iter().chain([tx]).any(|device| distance(&shape, &device.position) < clearance) {
                     self.too_close += 1;
+                } else if boxes.iter().any(|other| overlap(&shape, other)) {
+                    self.in_a_box += 1;
                 } else {
                     return Some(Board { shape, region });
                 }
@@ -120,7 +124,9 @@ impl<'a> Placer<'a> {
     /// The constraint that failed most often, and the keys that decide it.
     pub(crate) fn hardest(&self) -> (String, String) {
         let distances = "the board's region distances and offsets";
-        if self.too_close > self.outside {
+        if self.in_a_box > self.outside.max(self.too_close) {
+            ("a board clear of the scene's boxes".into(), format!("board.width_max_m or {distances}"))
+        } else if self.too_close > self.outside {
             ("the board's least distance from the devices".into(), format!("board.clearance_min_m or {distances}"))
         } else {
             ("a board fully inside the room".into(), format!("board.width_max_m or {distances}"))
@@ -186,9 +192,37 @@ pub(crate) fn distance(shape: &BoxShape, point: &Point3<f64>) -> f64 {
     Vector3::new(excess(0), excess(1), excess(2)).norm()
 }
 
+/// Whether two boxes share a point: their heights do, and no side of either footprint parts the footprints.
+pub(crate) fn overlap(a: &BoxShape, b: &BoxShape) -> bool {
+    let apart = |one: &BoxShape, other: &BoxShape| {
+        let corners = other.footprint().map(|[x, y]| one.local_from_global(&Point3::new(x, y, one.center.z)));
+        (0..2).any(|axis| {
+            let half = one.size[axis] / 2.0;
+            corners.iter().all(|c| c[axis] > half) || corners.iter().all(|c| c[axis] < -half)
+        })
+    };
+    (a.center.z - b.center.z).abs() <= (a.size.z + b.size.z) / 2.0 && !apart(a, b) && !apart(b, a)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn boxes_overlap_where_they_share_a_point() {
+        let at = |x: f64, y: f64, z: f64, yaw: f64| BoxShape {
+            center: Point3::new(x, y, z),
+            size: Vector3::new(2.0, 0.2, 1.0),
+            yaw,
+        };
+        let still = at(0.0, 0.0, 0.5, 0.0);
+        assert!(overlap(&still, &at(1.0, 0.1, 0.5, 0.0)));
+        assert!(overlap(&still, &at(0.0, 0.9, 0.5, FRAC_PI_2)));
+        assert!(!overlap(&still, &at(0.0, 1.2, 0.5, FRAC_PI_2)));
+        assert!(!overlap(&still, &at(1.0, 0.1, 1.6, 0.0)));
+        // Bounding boxes overlap, the turned footprint does not reach the corner.
+        assert!(!overlap(&still, &at(1.5, 0.75, 0.5, -0.7)));
+    }
 
     #[test]
     fn distance_to_a_turned_box() {

@@ -1,8 +1,9 @@
 //! One row, typed: everything drawn, everything true, everything estimated.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use magnetar_scene::{Face, Pose, Room};
+use magnetar_scene::{BoxShape, Face, Pose, Room};
 use magnetar_signal::{Arrivals, RfChainDraw};
 use magnetar_trace::{Interactions, LeftOut, PathKind, Surface};
 use num_complex::{Complex32, Complex64};
@@ -13,7 +14,7 @@ use crate::replay::Replayed;
 /// Materials of a sample's surfaces, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Materials {
-    /// The four walls.
+    /// The four walls; four names, -x/+x/-y/+y, where a scene's walls differ.
     pub wall: Arc<str>,
     /// The ceiling.
     pub ceiling: Arc<str>,
@@ -26,7 +27,7 @@ pub struct Materials {
 /// One true path, with the antennas applied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordPath {
-    /// The first surface met, none for the direct path; a board is box 0.
+    /// The first surface met, none for the direct path; a scene's boxes come first, then the board.
     pub surface: Option<Surface>,
     /// What it meets from TX to RX, global frame; `None` where the dataset does not say (schema 1.0).
     pub interactions: Option<Interactions>,
@@ -76,6 +77,8 @@ pub struct Record {
     pub room: Room,
     /// Materials by name.
     pub materials: Materials,
+    /// The boxes of the recipe's scene, in its order, as they stand in this room; none without a scene.
+    pub boxes: Vec<BoxShape>,
     /// The board, if there is one.
     pub board: Option<Board>,
     /// TX pose, global frame.
@@ -101,6 +104,11 @@ pub struct Record {
 }
 
 impl Record {
+    /// Everything that stands in the room, as surfaces number it: the scene's boxes, then the board.
+    pub fn standing(&self) -> impl Iterator<Item = BoxShape> + '_ {
+        self.boxes.iter().copied().chain(self.board.map(|board| board.shape))
+    }
+
     /// A record to be filled, column group by column group.
     pub(crate) fn blank() -> Self {
         let nowhere = Pose::new(0.0, 0.0, 0.0, 0.0);
@@ -116,6 +124,7 @@ impl Record {
                 floor: unnamed,
                 board: None,
             },
+            boxes: Vec::new(),
             board: None,
             tx: nowhere,
             rx: nowhere,
@@ -131,24 +140,32 @@ impl Record {
     }
 }
 
-/// A surface's name in the `surface` column: `LOS`, `wall:-x`, `floor`, `ceiling`, `board:+y`.
+/// A surface's name in the `surface` column: `LOS`, `wall:-x`, `floor`, `ceiling`, `board:+y`, `box3:-x`. `boxes` is how
+/// many the scene has; the board comes after them.
 #[must_use]
-pub fn surface_name(surface: Option<Surface>) -> &'static str {
+pub fn surface_name(surface: Option<Surface>, boxes: usize) -> Cow<'static, str> {
     const WALLS: [&str; 6] = ["wall:-x", "wall:+x", "wall:-y", "wall:+y", "floor", "ceiling"];
     const BOARD: [&str; 6] = ["board:-x", "board:+x", "board:-y", "board:+y", "board:-z", "board:+z"];
     match surface {
-        None => "LOS",
-        Some(Surface::Room(face)) => WALLS[face as usize],
-        Some(Surface::Box { face, .. }) => BOARD[face as usize],
+        None => "LOS".into(),
+        Some(Surface::Room(face)) => WALLS[face as usize].into(),
+        Some(Surface::Box { index, face }) if index as usize >= boxes => BOARD[face as usize].into(),
+        Some(Surface::Box { index, face }) => format!("box{index}:{face}").into(),
     }
 }
 
-/// The surface of that name (itself none for `LOS`); `None` for an unknown name.
+/// The surface of that name (itself none for `LOS`) among so many boxes of a scene; `None` for an unknown name.
 #[must_use]
-pub fn surface_from_name(name: &str) -> Option<Option<Surface>> {
-    let boards = Face::ALL.map(|face| Some(Surface::Box { index: 0, face }));
+pub fn surface_from_name(name: &str, boxes: usize) -> Option<Option<Surface>> {
+    if let Some((index, face)) = name.strip_prefix("box").and_then(|rest| rest.split_once(':')) {
+        let index: u32 = index.parse().ok().filter(|index| (*index as usize) < boxes)?;
+        let face = Face::ALL.into_iter().find(|known| known.label() == face)?;
+        return Some(Some(Surface::Box { index, face }));
+    }
+    let board = u32::try_from(boxes).ok()?;
+    let boards = Face::ALL.map(|face| Some(Surface::Box { index: board, face }));
     let walls = Face::ALL.map(|face| Some(Surface::Room(face)));
-    [None].into_iter().chain(walls).chain(boards).find(|surface| surface_name(*surface) == name)
+    [None].into_iter().chain(walls).chain(boards).find(|surface| surface_name(*surface, boxes) == name)
 }
 
 #[cfg(test)]
@@ -158,10 +175,16 @@ mod tests {
     #[test]
     fn surface_names_read_back() {
         for face in Face::ALL {
-            for surface in [None, Some(Surface::Room(face)), Some(Surface::Box { index: 0, face })] {
-                assert_eq!(surface_from_name(surface_name(surface)), Some(surface));
+            for (index, boxes) in [(0, 0), (0, 3), (2, 3), (3, 3)] {
+                for surface in [None, Some(Surface::Room(face)), Some(Surface::Box { index, face })] {
+                    assert_eq!(surface_from_name(&surface_name(surface, boxes), boxes), Some(surface));
+                }
             }
         }
-        assert_eq!(surface_from_name("roof"), None);
+        assert_eq!(surface_name(Some(Surface::Box { index: 2, face: Face::YMax }), 2), "board:+y");
+        assert_eq!(surface_name(Some(Surface::Box { index: 1, face: Face::YMax }), 2), "box1:+y");
+        for unknown in ["roof", "box2:+y", "box0:up", "box:+y", "box-1:+y"] {
+            assert_eq!(surface_from_name(unknown, 2), None, "{unknown}");
+        }
     }
 }

@@ -18,6 +18,9 @@ pub(crate) const WITH_INTERACTIONS: SchemaVersion = SchemaVersion { major: 1, mi
 /// The first version that counts paths left out.
 pub(crate) const WITH_LEFT_OUT: SchemaVersion = SchemaVersion { major: 1, minor: 2 };
 
+/// The first version whose rows hold the boxes of a recipe's scene.
+pub(crate) const WITH_BOXES: SchemaVersion = SchemaVersion { major: 1, minor: 2 };
+
 /// A version of the columns. A minor step adds columns, and programs that know an older minor leave them aside; a major
 /// step changes or removes some.
 ///
@@ -89,6 +92,8 @@ pub struct Shape {
     pub replay: bool,
     /// Whether waves go through boxes, and paths left out are counted.
     pub transmission: bool,
+    /// Whether rooms are those of a recipe's scene.
+    pub scene: bool,
     /// Version of the columns, at most [`SCHEMA_VERSION`].
     pub version: SchemaVersion,
 }
@@ -102,6 +107,7 @@ impl Shape {
             keep: recipe.sre.keep,
             csi: recipe.store.csi,
             replay: recipe.replay.is_some(),
+            scene: recipe.scene.is_some(),
             transmission: recipe.propagation.transmission,
             version: version.min(SCHEMA_VERSION),
         }

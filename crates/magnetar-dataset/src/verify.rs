@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use magnetar_files::{BoundedReadError, list_folder, read_text};
+use magnetar_scene::BoxShape;
 use magnetar_signal::Arrival;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -189,11 +190,10 @@ fn check_record(record: &Record, index: u64, split: &Split) -> Result<(), String
             return Err(format!("{name}.heading is outside [-pi, pi)"));
         }
     }
-    let board = record.board.map_or(0.0, |board| {
-        let (center, size) = (board.shape.center, board.shape.size);
-        center.x + center.y + center.z + size.x + size.y + size.z + board.shape.yaw
-    });
-    let mut numbers = vec![board, record.tx_power_offset_db, record.rf_chain.timing_offset_s];
+    let mut numbers = vec![record.tx_power_offset_db, record.rf_chain.timing_offset_s];
+    for BoxShape { center, size, yaw } in record.standing() {
+        numbers.extend(center.iter().chain(size.iter()).chain([&yaw]));
+    }
     for path in &record.paths {
         let [a, b] = path.coefficients;
         numbers.extend([path.delay_s, a.re, a.im, b.re, b.im]);

@@ -19,8 +19,10 @@ pub fn recipe_settings(recipe: &Recipe) -> Result<LinkSettings, ReportError> {
 }
 
 /// The scene of a row.
-#[must_use]
-pub fn row_scene(record: &Record, recipe: &Recipe) -> Scene {
+///
+/// # Errors
+/// If the recipe's own scene cannot be read.
+pub fn row_scene(record: &Record, recipe: &Recipe) -> Result<Scene, ReportError> {
     let layer = |name: &str| Layer::new(name, recipe.surfaces.thickness_m);
     let m = &record.materials;
     let name = format!("row {}", record.index);
@@ -30,16 +32,20 @@ pub fn row_scene(record: &Record, recipe: &Recipe) -> Scene {
         [layer(&m.wall), layer(&m.ceiling), layer(&m.floor)],
         f64::midpoint(record.room.min.z, record.room.max.z),
     );
-    scene.boxes = record
-        .board
-        .iter()
-        .map(|board| SceneBox {
-            name: Some("board".into()),
-            shape: board.shape,
-            layer: Layer::new(m.board.as_deref().unwrap_or(&recipe.surfaces.board_material), recipe.board.thickness_m),
-        })
-        .collect();
-    scene
+    if let Some(nominal) = recipe.nominal_scene()? {
+        let boxes = nominal.scene.boxes.into_iter().zip(&record.boxes);
+        scene.boxes = boxes.map(|(own, shape)| SceneBox { shape: *shape, ..own }).collect();
+        scene.materials = nominal.scene.materials;
+        if recipe.has_scene_materials() {
+            scene.surfaces = nominal.scene.surfaces;
+        }
+    }
+    scene.boxes.extend(record.board.iter().map(|board| SceneBox {
+        name: Some("board".into()),
+        shape: board.shape,
+        layer: Layer::new(m.board.as_deref().unwrap_or(&recipe.surfaces.board_material), recipe.board.thickness_m),
+    }));
+    Ok(scene)
 }
 
 /// The stored observation of a row, if there is one.

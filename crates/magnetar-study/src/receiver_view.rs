@@ -23,7 +23,7 @@ impl ReceiverView {
     #[must_use]
     pub fn of(record: &Record) -> Self {
         Self {
-            layout: Layout { room: record.room, boxes: record.board.iter().map(|b| b.shape).collect() },
+            layout: Layout { room: record.room, boxes: record.standing().collect() },
             rx: record.rx,
             arrivals: record.arrivals.clone(),
             observation: record.csi.as_deref().map(Observation::from_interleaved),

@@ -9,7 +9,7 @@ use crate::error::StudyError;
 const KNOWN_SPLIT: &str = "train";
 
 /// The model of a recipe. Materials are those of its `train` split (of its first split if it has none of that
-/// name): the test split's are held out.
+/// name): the test split's are held out. Those of a recipe's scene are known.
 ///
 /// # Errors
 /// When a pattern, a material or an option of the estimator is wrong.
@@ -17,10 +17,8 @@ pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, StudyError> {
     let radio = recipe.radio()?;
     let slabs = recipe.slabs()?;
     let known = known_split(recipe).and_then(|name| recipe.splits.get(name));
-    let mut assignments = Vec::new();
-    for a in known.iter().flat_map(|split| &split.materials) {
-        assignments.push(RoomSlabs(slabs.room(a)?));
-    }
+    let assignments = known.map(|split| slabs.assignments(split)).transpose()?.unwrap_or_default();
+    let assignments = assignments.into_iter().map(|(_, room)| RoomSlabs(room)).collect();
     Ok(TwinModel {
         carrier_hz: recipe.band.carrier_hz,
         bandwidth_hz: recipe.band.bandwidth_hz,
@@ -36,7 +34,7 @@ pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, StudyError> {
         separation_min_m: recipe.devices.separation_min_m,
         assignments,
         box_slab: slabs.board()?,
-        box_slabs: Vec::new(),
+        box_slabs: slabs.boxes(),
         keep: recipe.sre.keep,
     })
 }
@@ -48,10 +46,11 @@ pub fn known_split(recipe: &Recipe) -> Option<&str> {
     if recipe.splits.contains_key(KNOWN_SPLIT) { Some(KNOWN_SPLIT) } else { first() }
 }
 
-/// Position of a room's materials among the known assignments of a recipe, if they are among them.
+/// Position of a room's materials among the known assignments of a recipe, if they are among them; `None` where a scene
+/// leaves no choice.
 #[must_use]
 pub fn assignment_index(recipe: &Recipe, materials: &Materials) -> Option<usize> {
-    let known = recipe.splits.get(known_split(recipe)?)?;
+    let known = recipe.splits.get(known_split(recipe)?).filter(|_| !recipe.has_scene_materials())?;
     known
         .materials
         .iter()

@@ -1,5 +1,7 @@
 //! What each path meets: the member `interactions` of `paths`.
 
+use std::borrow::Cow;
+
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Fields};
 use arrow::error::ArrowError;
@@ -23,7 +25,13 @@ pub(super) fn interactions_field() -> Field {
     let [x, y, z] = NUMBERS;
     let members = Fields::from(vec![
         field("kind", DataType::Utf8, "name", "", "reflection or transmission"),
-        field("surface", DataType::Utf8, "name", "", "wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z"),
+        field(
+            "surface",
+            DataType::Utf8,
+            "name",
+            "",
+            "wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z, box0:-x ..",
+        ),
         number(x),
         number(y),
         number(z),
@@ -37,7 +45,7 @@ pub(super) struct InteractionsWriter {
     /// Where the list of each path ends; 0 first.
     ends: Vec<i32>,
     kind: Vec<&'static str>,
-    surface: Vec<&'static str>,
+    surface: Vec<Cow<'static, str>>,
     numbers: [Vec<f64>; NUMBERS.len()],
 }
 
@@ -55,11 +63,11 @@ impl InteractionsWriter {
         Self { ends: vec![0], kind: Vec::new(), surface: Vec::new(), numbers: Default::default() }
     }
 
-    /// Adds a path's list.
-    pub(super) fn push(&mut self, interactions: &[Interaction]) {
+    /// Adds a path's list, in a scene of so many boxes.
+    pub(super) fn push(&mut self, interactions: &[Interaction], boxes: usize) {
         for interaction in interactions {
             self.kind.push(KINDS[usize::from(interaction.kind == InteractionKind::Transmission)].0);
-            self.surface.push(surface_name(Some(interaction.surface)));
+            self.surface.push(surface_name(Some(interaction.surface), boxes));
             push_all(&mut self.numbers, interaction.vertex.coords.into());
         }
         self.ends.push(i32::try_from(self.kind.len()).unwrap_or(i32::MAX));
@@ -84,21 +92,22 @@ impl<'a> InteractionsReader<'a> {
         Ok(Some(Self { ends, kind, surface, numbers: members.floats(NUMBERS)? }))
     }
 
-    /// Those of path number `path` of the batch.
-    pub(super) fn read(&self, path: usize) -> Result<Interactions, ValueError> {
+    /// Those of path number `path` of the batch, in a scene of so many boxes.
+    pub(super) fn read(&self, path: usize, boxes: usize) -> Result<Interactions, ValueError> {
         let place = |i: i32| usize::try_from(i).unwrap_or(0);
         let range = place(self.ends[path])..place(self.ends[path + 1]);
         let count = range.len();
-        let list = range.map(|i| self.interaction(i)).collect::<Result<Vec<_>, _>>()?;
+        let list = range.map(|i| self.interaction(i, boxes)).collect::<Result<Vec<_>, _>>()?;
         Interactions::new(&list).ok_or_else(|| ValueError::new("paths", format!("a path has {count} interactions")))
     }
 
-    fn interaction(&self, i: usize) -> Result<Interaction, ValueError> {
+    fn interaction(&self, i: usize, boxes: usize) -> Result<Interaction, ValueError> {
         let (kind, surface) = (self.kind.value(i), self.surface.value(i));
         let unknown = |what: &str, name: &str| ValueError::new("paths", format!("{what} {name:?} is unknown"));
         let known = KINDS.iter().find(|(name, _)| *name == kind);
         let (_, kind) = *known.ok_or_else(|| unknown("kind of interaction", kind))?;
-        let surface: Surface = surface_from_name(surface).flatten().ok_or_else(|| unknown("surface", surface))?;
+        let surface: Surface =
+            surface_from_name(surface, boxes).flatten().ok_or_else(|| unknown("surface", surface))?;
         let vertex = Point3::from(self.numbers.map(|column| column[i]));
         Ok(Interaction { surface, kind, vertex })
     }

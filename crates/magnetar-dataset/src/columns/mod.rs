@@ -8,6 +8,7 @@ mod arrays;
 mod arrivals;
 mod batch;
 mod board;
+mod boxes;
 mod compatible;
 pub(crate) mod csi;
 mod describe;
@@ -38,9 +39,10 @@ use crate::record::Record;
 use crate::schema::Shape;
 
 /// All groups, in the order of their columns.
-const GROUPS: [&dyn ColumnGroup; 10] = [
+const GROUPS: [&dyn ColumnGroup; 11] = [
     &row_number::RowNumberColumns,
     &room::RoomColumns,
+    &boxes::BoxColumns,
     &board::BoardColumns,
     &pose::PoseColumns,
     &rf_chain::RfChainColumns,

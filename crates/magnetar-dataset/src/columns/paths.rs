@@ -1,5 +1,6 @@
 //! The true paths: `los`, `paths`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, StringArray};
@@ -35,7 +36,7 @@ struct Writer {
     /// Where the list of each row ends among the paths; 0 first.
     ends: Vec<i32>,
     kind: Vec<&'static str>,
-    surface: Vec<&'static str>,
+    surface: Vec<Cow<'static, str>>,
     numbers: [Vec<f64>; NUMBERS.len()],
     interactions: Option<InteractionsWriter>,
 }
@@ -59,7 +60,7 @@ fn members(shape: &Shape) -> Fields {
             DataType::Utf8,
             "name",
             "",
-            "first surface met: LOS, wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z",
+            "first surface met: LOS, wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z, box0:-x ..",
         ),
         number(delay, "s", "", "propagation delay to the array's centre"),
         number(re0, "1", "", coefficient),
@@ -120,7 +121,7 @@ impl GroupWriter for Writer {
                 PathKind::Specular => "specular",
                 PathKind::Transmitted => "transmitted",
             });
-            self.surface.push(surface_name(path.surface));
+            self.surface.push(surface_name(path.surface, record.boxes.len()));
             let [a, b] = path.coefficients;
             let angles = [path.aoa_azimuth, path.aoa_elevation, path.aod_azimuth, path.aod_elevation];
             let [aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] = angles;
@@ -129,7 +130,7 @@ impl GroupWriter for Writer {
                 [path.delay_s, a.re, a.im, b.re, b.im, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation],
             );
             if let Some(writer) = &mut self.interactions {
-                writer.push(path.interactions.as_deref().unwrap_or_default());
+                writer.push(path.interactions.as_deref().unwrap_or_default(), record.boxes.len());
             }
         }
         self.ends.push(i32::try_from(self.kind.len()).unwrap_or(i32::MAX));
@@ -149,16 +150,17 @@ impl GroupReader for Reader<'_> {
     fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
         record.los = self.los.value(row);
         let place = |i: i32| usize::try_from(i).unwrap_or(0);
+        let boxes = record.boxes.len();
         record.paths.clear();
         for i in place(self.ends[row])..place(self.ends[row + 1]) {
             let name = self.surface.value(i);
-            let surface = surface_from_name(name)
+            let surface = surface_from_name(name, boxes)
                 .ok_or_else(|| ValueError::new("paths", format!("surface {name:?} is unknown")))?;
             let [delay_s, re0, im0, re1, im1, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] =
                 self.numbers.map(|column| column[i]);
             record.paths.push(RecordPath {
                 surface,
-                interactions: self.interactions.as_ref().map(|reader| reader.read(i)).transpose()?,
+                interactions: self.interactions.as_ref().map(|reader| reader.read(i, boxes)).transpose()?,
                 delay_s,
                 coefficients: [Complex64::new(re0, im0), Complex64::new(re1, im1)],
                 aoa_azimuth,

@@ -39,7 +39,7 @@ impl ColumnGroup for RoomColumns {
     fn fields(&self, _: &Shape) -> Vec<Field> {
         let name = |name, what| field(name, DataType::Utf8, "name", "", what);
         let materials = Fields::from(vec![
-            name("wall", "material of the four walls"),
+            name("wall", "material of the four walls; -x/+x/-y/+y where a scene's differ"),
             name("ceiling", "material of the ceiling"),
             name("floor", "material of the floor"),
             name("board", "material of the board; null without one").with_nullable(true),

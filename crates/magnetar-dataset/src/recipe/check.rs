@@ -79,6 +79,7 @@ impl Recipe {
         if self.splits.values().any(|split| split.board > 0) {
             self.check_board(least).or_else(fail)?;
         }
+        self.nominal_scene()?;
         self.check_replay(least).or_else(fail)?;
         Ok(())
     }

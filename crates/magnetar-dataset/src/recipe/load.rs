@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::Recipe;
 use super::files::{FILE_KEYS, beside};
 use super::keys::Key;
+use super::scene::{self, SCENE, SCENE_TEXT};
 use super::text::{convert, line_of};
 
 const PAPER: &str = include_str!("../../recipes/paper.toml");
@@ -80,7 +81,7 @@ impl Recipe {
         let value = convert(key, parsed.get_ref())
             .ok_or_else(|| RecipeError::new(&place, format!("{text} is not {}", key.expectation())))?;
         let mut table = self.to_table();
-        insert(&mut table, path, value);
+        put(&mut table, path, value, &place)?;
         let mut changed = from_table(table, &place)?;
         if FILE_KEYS.contains(&path) {
             changed.hash_files()?;
@@ -107,6 +108,7 @@ impl Recipe {
         if let Some(Value::Table(sre)) = table.get_mut("sre") {
             sre.entry("excluded_bins").or_insert_with(|| Value::Array(Vec::new()));
         }
+        insert(&mut table, "surfaces.scene_materials", Value::Boolean(self.surfaces.scene_materials));
         table
     }
 
@@ -117,6 +119,7 @@ impl Recipe {
         let table = toml::Table::try_from(self);
         let mut table = table.map_err(|e| RecipeError::new(&place, format!("a number is out of range: {e}")))?;
         table.remove("files");
+        table.remove(SCENE_TEXT);
         check_values("", &table, &place)
     }
 
@@ -175,8 +178,18 @@ fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), RecipeError> {
         .and_then(|v| convert(key, v.get_ref()))
         .or_else(|| DeValue::parse(&quoted).ok().and_then(|v| convert(key, v.get_ref())))
         .ok_or_else(|| RecipeError::new(&place, format!("{text} is not {}", key.expectation())))?;
-    insert(table, path, value);
-    Ok(())
+    put(table, path, value, &place)
+}
+
+/// Sets a key, and with a scene what the scene decides.
+fn put(table: &mut toml::Table, path: &str, value: Value, place: &str) -> Result<(), RecipeError> {
+    match (path, &value) {
+        (SCENE, Value::String(name)) => scene::apply(table, name, None, place),
+        _ => {
+            insert(table, path, value);
+            Ok(())
+        }
+    }
 }
 
 fn insert(table: &mut toml::Table, path: &str, value: Value) {
@@ -237,6 +250,12 @@ fn parse(text: &str, place: &str, folder: Option<&Path>, depth: usize) -> Result
             }
         }
     }
+    if let Some(named) = document.get(SCENE) {
+        let at = format!("{place}:{}", line_of(text, named.span().start));
+        let name =
+            named.get_ref().as_str().ok_or_else(|| RecipeError::new(&at, "scene: expected a scene's name or file"))?;
+        scene::apply(&mut table, name, folder, &at)?;
+    }
     merge(&mut table, document, "", &Source { text, place, folder })?;
     Ok(table)
 }
@@ -263,7 +282,7 @@ fn merge(
 ) -> Result<(), RecipeError> {
     for (name, value) in document {
         let path = if prefix.is_empty() { name.get_ref().to_string() } else { format!("{prefix}.{}", name.get_ref()) };
-        if path == "extends" || path == "inherit_splits" {
+        if path == "extends" || path == "inherit_splits" || path == SCENE {
             continue;
         }
         let at = || source.at(&name.span());

@@ -2,9 +2,11 @@
 
 mod check;
 mod files;
+mod hash;
 mod keys;
 mod load;
 mod physical;
+mod scene;
 mod show;
 mod table;
 mod text;
@@ -17,13 +19,14 @@ use magnetar_signal::sre::SreOptions;
 use magnetar_signal::{AntennaConfig, Band, LinkConfig, NoiseConfig, RfChainConfig, RxArray};
 use magnetar_trace::TraceOptions;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::replay::Protocol;
 
+pub use hash::hex;
 pub use keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
 pub use load::RecipeError;
-pub use physical::Slabs;
+pub use physical::{NamedSurfaces, Slabs};
+pub use scene::NominalScene;
 pub use show::{Entry, differences};
 pub use table::KEYS;
 
@@ -52,6 +55,12 @@ pub struct Recipe {
     /// Which paths there are.
     #[serde(default, skip_serializing_if = "TraceOptions::is_default")]
     pub propagation: TraceOptions,
+    /// The scene that is the nominal world, a shipped one's name or a file; not part of the hash, its text is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scene: Option<String>,
+    /// That scene as a scene file, so that a dataset needs no other file. Filled when loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scene_text: Option<String>,
     /// Nominal room and its randomisation.
     pub room: RoomFamily,
     /// Slabs.
@@ -113,6 +122,9 @@ section! {
         board_material: String,
         /// Files of materials beyond the shipped ones.
         material_files: Vec<String>,
+        /// With a scene: whether the room's surfaces are the scene's, and not the splits' assignments.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        scene_materials: bool,
     }
 }
 section! {
@@ -253,6 +265,17 @@ section! {
     }
 }
 
+/// The default of a switch that is on.
+fn yes() -> bool {
+    true
+}
+
+/// Whether a switch has that default; takes what serde gives.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_yes(switch: &bool) -> bool {
+    *switch
+}
+
 /// How the observation is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -321,60 +344,4 @@ impl Recipe {
             RecipeError::new(&self.name, format!("no split {name:?}; it has {}", known.join(", ")))
         })
     }
-
-    /// SHA-256 (hex) of everything that changes a row: all but `name`, `description` and `store`. Keys that came later
-    /// are not written while they have their default, so that older recipes keep their hash.
-    #[must_use]
-    pub fn hash(&self) -> String {
-        let mut value = serde_json::to_value(self).expect("a recipe is plain data with text keys");
-        if let Some(object) = value.as_object_mut() {
-            for key in ["name", "description", "store"] {
-                object.remove(key);
-            }
-        }
-        let mut canonical = String::new();
-        write_canonical(&value, &mut canonical);
-        hex(&Sha256::digest(canonical.as_bytes()))
-    }
-}
-
-/// JSON without spaces and with sorted keys; numbers as serde_json prints them (shortest form that reads back).
-fn write_canonical(value: &serde_json::Value, out: &mut String) {
-    match value {
-        serde_json::Value::Object(object) => {
-            let mut keys: Vec<_> = object.keys().collect();
-            keys.sort_unstable();
-            out.push('{');
-            for (i, key) in keys.into_iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                out.push_str(&serde_json::Value::from(key.as_str()).to_string());
-                out.push(':');
-                write_canonical(&object[key], out);
-            }
-            out.push('}');
-        }
-        serde_json::Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_canonical(item, out);
-            }
-            out.push(']');
-        }
-        other => out.push_str(&other.to_string()),
-    }
-}
-
-/// Lower-case hexadecimal.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

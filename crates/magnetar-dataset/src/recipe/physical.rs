@@ -1,9 +1,9 @@
 //! What a recipe's names and numbers stand for: its radio, its materials and their slabs.
 
-use magnetar_scene::{MaterialLibrary, Slab};
+use magnetar_scene::{MaterialLibrary, ResolvedScene, Slab};
 use magnetar_signal::{Radio, RadioConfig, RadioError};
 
-use super::{Assignment, Recipe, RecipeError};
+use super::{Assignment, NominalScene, Recipe, RecipeError, Split};
 
 impl Recipe {
     /// The settings of the recipe's radio.
@@ -45,7 +45,9 @@ impl Recipe {
     /// # Errors
     /// As [`Recipe::materials`].
     pub fn slabs(&self) -> Result<Slabs<'_>, RecipeError> {
-        Ok(Slabs { recipe: self, library: self.materials()? })
+        let library = self.materials()?;
+        let scene = self.nominal_scene()?.zip(self.resolved_scene(&library)?);
+        Ok(Slabs { recipe: self, library, scene })
     }
 
     fn error(&self, message: String) -> RecipeError {
@@ -53,11 +55,16 @@ impl Recipe {
     }
 }
 
+/// The names of the materials of wall, ceiling and floor, and the six surfaces in the order of `Face::ALL`.
+pub type NamedSurfaces = ([String; 3], [Slab; 6]);
+
 /// Slabs of materials by name, with a recipe's thicknesses and at its carrier.
 #[derive(Debug, Clone)]
 pub struct Slabs<'a> {
     recipe: &'a Recipe,
     library: MaterialLibrary,
+    /// The recipe's scene, and it at the carrier.
+    scene: Option<(NominalScene, ResolvedScene)>,
 }
 
 impl Slabs<'_> {
@@ -69,6 +76,25 @@ impl Slabs<'_> {
         let slab = |name: &str| self.slab(name, self.recipe.surfaces.thickness_m);
         let (wall, ceiling, floor) = (slab(&assignment.wall)?, slab(&assignment.ceiling)?, slab(&assignment.floor)?);
         Ok([wall, wall, wall, wall, floor, ceiling])
+    }
+
+    /// What the rooms of a split are drawn from. With a
+    /// scene that is the scene's own alone, unless the recipe says otherwise.
+    ///
+    /// # Errors
+    /// As [`Slabs::room`].
+    pub fn assignments(&self, split: &Split) -> Result<Vec<NamedSurfaces>, RecipeError> {
+        if let Some((nominal, resolved)) = self.scene.as_ref().filter(|_| self.recipe.has_scene_materials()) {
+            return Ok(vec![(nominal.material_names(), resolved.surfaces)]);
+        }
+        let one = |a: &Assignment| Ok(([a.wall.clone(), a.ceiling.clone(), a.floor.clone()], self.room(a)?));
+        split.materials.iter().map(one).collect()
+    }
+
+    /// The boxes of the recipe's scene, in its order; none without one.
+    #[must_use]
+    pub fn boxes(&self) -> Vec<Slab> {
+        self.scene.iter().flat_map(|(_, resolved)| resolved.boxes.iter().map(|(_, slab)| *slab)).collect()
     }
 
     /// The board.

@@ -44,6 +44,7 @@ impl Recipe {
     pub fn to_toml(&self) -> String {
         let mut table = self.to_table();
         table.remove("files");
+        table.remove(super::scene::SCENE_TEXT);
         toml::to_string(&table).expect("a recipe is plain data with text keys")
     }
 }
@@ -54,7 +55,8 @@ pub fn differences(first: &Recipe, second: &Recipe) -> Vec<String> {
     let mut values: indexmap::IndexMap<String, [Option<String>; 2]> = indexmap::IndexMap::new();
     for (i, recipe) in [first, second].into_iter().enumerate() {
         flatten("", &Value::Table(recipe.to_table()), &mut |path, value| {
-            values.entry(path.to_owned()).or_default()[i] = Some(value.to_string());
+            let shown = if path == super::scene::SCENE_TEXT { digest(value) } else { value.to_string() };
+            values.entry(path.to_owned()).or_default()[i] = Some(shown);
         });
     }
     values
@@ -64,6 +66,12 @@ pub fn differences(first: &Recipe, second: &Recipe) -> Vec<String> {
             format!("{key}: {}, {}", a.as_deref().unwrap_or("absent"), b.as_deref().unwrap_or("absent"))
         })
         .collect()
+}
+
+/// A long text's SHA-256, in short.
+fn digest(text: &Value) -> String {
+    use sha2::{Digest, Sha256};
+    format!("SHA-256 {:.16}", super::hex(&Sha256::digest(text.to_string())))
 }
 
 fn flatten(prefix: &str, value: &Value, leaf: &mut impl FnMut(&str, &Value)) {

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 use super::{Protocol, Replayed, Step};
 use crate::draw::{Board, DrawError, Drawer, DrawnScene};
-use crate::placement::{Region, distance};
+use crate::placement::{Region, TOUCHING, distance};
 use crate::recipe::Replay;
 use crate::stream::{Purpose, choose, uniform};
 
@@ -20,8 +20,14 @@ impl Drawer {
         let protocol = self.split().protocol;
         let step = plan.step(protocol, set);
         let room = self.room(0);
-        let assignment = choose(&mut self.streams().rng(Purpose::Materials, 0), self.split().materials.len());
+        let assignment =
+            choose(&mut self.streams().rng(Purpose::Materials, 0), self.recipe().assignments(self.split()));
         let (tx, rx, command) = self.replayed_poses(plan, protocol, step);
+        let boxes = self.boxes(&room);
+        if boxes.iter().any(|shape| [&tx, &rx].iter().any(|device| distance(shape, &device.position) < TOUCHING)) {
+            let what = "a device outside the scene's boxes".to_owned();
+            return Err(self.error(set, what, 1, "the replay's sites or the scene's boxes".to_owned()));
+        }
         let board = match step.placement {
             0 => None,
             n => Some(
@@ -35,7 +41,7 @@ impl Drawer {
         };
         let site = u32::try_from(step.site).unwrap_or(u32::MAX);
         let replayed = Some(Replayed { protocol, placement: Arc::from(placement), site, command });
-        Ok(DrawnScene { room, assignment, board, tx, rx: vec![rx], replayed })
+        Ok(DrawnScene { room, assignment, boxes, board, tx, rx: vec![rx], replayed })
     }
 
     /// TX and RX poses and the commanded RX heading.

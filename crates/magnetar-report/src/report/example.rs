@@ -23,7 +23,7 @@ pub(super) fn example(
     simulator: &mut Simulator,
     scorer: Option<&LinkScorer>,
 ) -> Result<String, ReportError> {
-    let scene = row_scene(record, recipe);
+    let scene = row_scene(record, recipe)?;
     let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
     let settings = simulator.settings();
     let observation = row_observation(record);

@@ -50,7 +50,7 @@ impl App {
     /// If it has no row, or the first one cannot be read.
     pub fn rows(title: &str, rows: Rows, simulator: Simulator, scorer: LinkScorer) -> Result<Self, ReportError> {
         let record = rows.read(&rows.first()?)?;
-        let base = row_scene(&record, rows.dataset().recipe());
+        let base = row_scene(&record, rows.dataset().recipe())?;
         let mut start = LinkState::new(&base, &record.tx, &record.rx)?;
         start.tx_power_offset_db = record.tx_power_offset_db;
         let (title, nonce) = (title.to_owned(), nonce());
@@ -164,7 +164,7 @@ impl App {
     fn row(&self, request: &RowRequest) -> Result<(LinkState, LinkResult), ReportError> {
         let rows = self.rows.as_ref().ok_or_else(|| ReportError::State("no dataset is being viewed".into()))?;
         let record = rows.read(request)?;
-        let scene = row_scene(&record, rows.dataset().recipe());
+        let scene = row_scene(&record, rows.dataset().recipe())?;
         let mut state = LinkState::new(&scene, &record.tx, &record.rx)?;
         state.tx_power_offset_db = record.tx_power_offset_db;
         let mut simulator = self.simulator();

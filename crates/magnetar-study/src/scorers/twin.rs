@@ -13,7 +13,13 @@ use crate::{StudyError, known_split, twin_model};
 pub fn open_twin(recipe: &Recipe, settings: &ScorerSettings) -> Result<Twin, StudyError> {
     let scorer = TwinScorer::new(twin_model(recipe)?, settings.parameters.parameters)?;
     let known = known_split(recipe).and_then(|name| recipe.splits.get(name));
-    let assignments = known.iter().flat_map(|split| &split.materials);
-    let names = assignments.map(|a| format!("{}/{}/{}", a.wall, a.ceiling, a.floor)).collect();
+    let nominal = recipe.nominal_scene()?.filter(|_| recipe.has_scene_materials());
+    let names = match nominal {
+        Some(scene) => vec![scene.material_names().join("/")],
+        None => {
+            let assignments = known.iter().flat_map(|split| &split.materials);
+            assignments.map(|a| format!("{}/{}/{}", a.wall, a.ceiling, a.floor)).collect()
+        }
+    };
     Ok(Twin::new(scorer, settings.backend.clone(), MaterialKnowledge::OneOf(names)))
 }

@@ -91,7 +91,7 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     let scorer = args.scorer.open(dataset.recipe())?;
     let record = dataset.read_row(&args.split, args.row, needed_columns(std::slice::from_ref(&scorer)))?;
     let (support, volume) = score_record(&args.split, &record, &*scorer, SupportSize::EVALUATION)?;
-    let boxes: Vec<BoxShape> = record.board.iter().map(|b| b.shape).collect();
+    let boxes: Vec<BoxShape> = record.standing().collect();
     let caption = format!(
         "Simulated: row {} of {}, {}, {}; {}.",
         record.index,
@@ -179,7 +179,7 @@ pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
         .collect::<Result<Vec<_>, _>>()?;
     let (supports, volumes): (Vec<Support>, Vec<Volume>) = scored.into_iter().unzip();
     let fused = fuse(&volumes)?;
-    let boxes: Vec<BoxShape> = start.board.iter().map(|b| b.shape).collect();
+    let boxes: Vec<BoxShape> = start.standing().collect();
     let rx: Vec<_> = records.iter().map(|r| r.rx).collect();
     let caption =
         format!("Simulated: set {} of {}, {} views; {}.", args.set, args.split, views, knowledge_line(&*scorer));
