@@ -55,6 +55,11 @@ echo "Sionna RT: fresh links with seed $seed"
 "$python" python/sionna_export.py lab lab_left lab_middle lab_right tests/data/boxes.toml \
     --random 6 --seed "$seed" --out "$export"
 "$magnetar" validate "$export"
+arrays=$target/sionna-arrays
+rm -rf "$arrays"
+"$python" python/sionna_npz.py lab_middle --random 2 --seed "$seed" --max-order 2 --out "$arrays/opaque"
+"$python" python/sionna_npz.py lab_middle --random 2 --seed "$seed" --max-order 2 --transmission --out "$arrays/through"
+"$magnetar" validate "$arrays"/opaque/*.npz "$arrays"/through/*.npz
 echo "observations against Sionna RT"
 "$python" python/check_observe.py --magnetar "$magnetar" --links 5 --seed "$seed"
 echo "rows of a corpus against Sionna RT"

@@ -42,22 +42,28 @@ def first_order(path):
     return {"type": "specular" if met else "LOS", "object": label, "vertices": [i["vertex"] for i in met], **path}
 
 
-def export_case(name, scene, tracer, arguments, tx, rx):
-    """One link as the schema has it."""
+def case_scene(scene, tracer):
+    """The room, the materials and the boxes of a case."""
     materials = {label: tracer.material(layer) for label, layer in zip(ROOM_LABELS, scene.surfaces)}
     walls = ROOM_LABELS[:4]
     if all(materials[wall] == materials[walls[0]] for wall in walls):
         materials = {"wall": materials[walls[0]], "ceiling": materials["ceiling"], "floor": materials["floor"]}
     boxes = [{"center": box.center, "size": box.size, "yaw_deg": box.yaw_deg} for box in scene.boxes]
     layers = [tracer.material(layer) for layer in scene.box_layers]
-    case = {"id": name, "scene": scene.name}
-    if schema_version(arguments) == 2:
-        case.update(mode="through" if arguments.transmission else "opaque", max_depth=arguments.max_order)
-    case.update({"room": scene.bounds, "materials": materials, "board": None})
+    case = {"room": scene.bounds, "materials": materials, "board": None}
     if len(boxes) == 1:
         case["board"], materials["board"] = boxes[0], layers[0]
     elif boxes:
         case["boxes"] = [{**box, "material": material} for box, material in zip(boxes, layers)]
+    return case
+
+
+def export_case(name, scene, tracer, arguments, tx, rx):
+    """One link as the schema has it."""
+    case = {"id": name, "scene": scene.name}
+    if schema_version(arguments) == 2:
+        case.update(mode="through" if arguments.transmission else "opaque", max_depth=arguments.max_order)
+    case.update(case_scene(scene, tracer))
     paths = tracer.trace(tx, rx)
     if schema_version(arguments) == 1:
         paths = [first_order(path) for path in paths]

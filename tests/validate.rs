@@ -75,6 +75,48 @@ fn a_changed_coefficient_fails_and_names_the_case() {
 }
 
 #[test]
+fn plain_arrays_of_paths_are_validated_too() {
+    let data = |name: &str| format!("{}/../../tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (opaque, through) = (data("sionna_paths_opaque.npz"), data("sionna_paths_through.npz"));
+    let report: Value = serde_json::from_str(&cli::succeed(&["validate", "--json", &opaque, &through])).unwrap();
+    assert_eq!((&report["cases"], &report["paths"], &report["ok"]), (&json!(2), &json!(42), &json!(true)));
+    assert_eq!((&report["missing_paths"], &report["files"][0]["paths"]), (&json!(0), &json!(24)));
+    let folder = tempfile::tempdir().unwrap();
+    let cut = folder.path().join("cut.npz");
+    std::fs::write(&cut, &std::fs::read(&opaque).unwrap()[..3000]).unwrap();
+    let (_, error) = refused(&[text(&cut)]);
+    assert!(error.contains("cut.npz: the zip archive is damaged"), "{error}");
+}
+
+/// About one in a hundred of Sionna RT's own coefficients is beyond 1e-4: of a few dozen, one or two are no failure.
+#[test]
+fn a_few_paths_are_judged_as_a_few() {
+    let folder = tempfile::tempdir().unwrap();
+    let public = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/sionna_public_cases_v2.json.gz");
+    let mut document: Value =
+        serde_json::from_reader(flate2::read::GzDecoder::new(std::fs::File::open(public).unwrap())).unwrap();
+    document["cases"] = document["cases"].as_array().unwrap()[..2].to_vec().into();
+    let free_space = |path: &Value| 0.03 / (4.0 * std::f64::consts::PI * 3e8 * path["tau"].as_f64().unwrap());
+    // Paths of two cases, some moved by 2e-4 of free space.
+    let validated = |moved: usize| {
+        let mut document = document.clone();
+        let paths = document["cases"][0]["paths"].as_array_mut().unwrap();
+        for path in &mut paths[..moved] {
+            path["a"][0] = json!(path["a"][0].as_f64().unwrap() + 2e-4 * free_space(path));
+        }
+        let file = write(&folder, "few.json", &document);
+        let output = cli::run(&["validate", "--json", text(&file)]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(report["coefficients_beyond_1e-4"].as_u64().unwrap() >= moved as u64);
+        (report["ok"].as_bool().unwrap(), report["most_coefficients_beyond_1e-4"].as_u64().unwrap())
+    };
+    let (ok, most) = validated(0);
+    assert!(ok && (1..=4).contains(&most), "{most}");
+    assert!(validated(1).0);
+    assert!(!validated(6).0);
+}
+
+#[test]
 fn path_sets_must_be_identical() {
     let folder = tempfile::tempdir().unwrap();
     let mut fewer = public_json();

@@ -1,4 +1,4 @@
-//! Every byte in and out of magnetar: files that appear whole or not at all, reads that stop at a limit, npy arrays.
+//! Every byte in and out of magnetar: files that appear whole or not at all, reads that stop at a limit, npy and npz arrays.
 
 mod atomic_file;
 mod atomic_folder;
@@ -8,6 +8,7 @@ mod fault;
 mod folder;
 mod guard;
 pub mod npy;
+pub mod npz;
 mod operation;
 mod sealed;
 mod temporary;

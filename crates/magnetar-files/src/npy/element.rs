@@ -13,6 +13,18 @@ pub enum Dtype {
     Complex64,
     /// `c16`
     Complex128,
+    /// `b1`
+    Bool,
+    /// `u1`
+    UInt8,
+    /// `i4`
+    Int32,
+    /// `u4`
+    UInt32,
+    /// `i8`
+    Int64,
+    /// `u8`
+    UInt64,
 }
 
 impl Dtype {
@@ -23,6 +35,12 @@ impl Dtype {
             "f8" => Self::Float64,
             "c8" => Self::Complex64,
             "c16" => Self::Complex128,
+            "b1" => Self::Bool,
+            "u1" => Self::UInt8,
+            "i4" => Self::Int32,
+            "u4" => Self::UInt32,
+            "i8" => Self::Int64,
+            "u8" => Self::UInt64,
             _ => return None,
         })
     }
@@ -35,6 +53,12 @@ impl Dtype {
             Self::Float64 => "float64",
             Self::Complex64 => "complex64",
             Self::Complex128 => "complex128",
+            Self::Bool => "bool",
+            Self::UInt8 => "uint8",
+            Self::Int32 => "int32",
+            Self::UInt32 => "uint32",
+            Self::Int64 => "int64",
+            Self::UInt64 => "uint64",
         }
     }
 
@@ -42,10 +66,17 @@ impl Dtype {
     #[must_use]
     pub fn size(self) -> usize {
         match self {
-            Self::Float32 => 4,
-            Self::Float64 | Self::Complex64 => 8,
+            Self::Bool | Self::UInt8 => 1,
+            Self::Float32 | Self::Int32 | Self::UInt32 => 4,
+            Self::Float64 | Self::Complex64 | Self::Int64 | Self::UInt64 => 8,
             Self::Complex128 => 16,
         }
+    }
+
+    /// Whether elements are whole numbers or yes and no.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        !matches!(self, Self::Float32 | Self::Float64) && !self.is_complex()
     }
 
     /// Whether elements have an imaginary part.

@@ -7,6 +7,9 @@ pub(super) const MAX_HEADER: usize = 65_536;
 /// Most dimensions accepted (NumPy 2 allows 64).
 pub(super) const MAX_DIMENSIONS: usize = 64;
 
+/// The element types that arrays of samples may have.
+pub(super) const WANTED: &str = "'<c8', '<c16', '<f4' or '<f8' (or big-endian); convert with array.astype('complex64')";
+
 /// What a header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
@@ -114,16 +117,16 @@ impl Cursor<'_> {
 
     fn dtype(&mut self) -> Parsed<(Dtype, bool)> {
         let start = self.skip_space();
-        let wanted = "'<c8', '<c16', '<f4' or '<f8' (or big-endian); convert with array.astype('complex64')";
         if self.text.get(start) == Some(&b'[') {
-            return Err((start, format!("a structured type; expected {wanted}")));
+            return Err((start, format!("a structured type; expected {WANTED}")));
         }
         let descr = self.string()?;
         let (order, code) = descr.split_at_checked(1).unwrap_or(("", ""));
         match (order, Dtype::from_code(code)) {
             ("<", Some(dtype)) => Ok((dtype, false)),
             (">", Some(dtype)) => Ok((dtype, true)),
-            _ => Err((start, format!("the element type {descr:?}; expected {wanted}"))),
+            ("|", Some(dtype)) if dtype.size() == 1 => Ok((dtype, false)),
+            _ => Err((start, format!("the element type {descr:?}; expected {WANTED}"))),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::header::MAX_HEADER;
+use super::header::{MAX_HEADER, WANTED};
 use super::{Dtype, Header, NpyElement, NpyError};
 
 /// Elements decoded at a time: bounds the reader's memory whatever the file says.
@@ -44,17 +44,34 @@ impl NpyReader<BufReader<File>> {
             return Err(NpyError::Data { file, problem: "is a directory; expected an .npy file".into() });
         }
         let length = metadata.is_file().then_some(metadata.len());
-        Self::read_header(BufReader::with_capacity(1 << 16, input), file, length)
+        Self::read_header(BufReader::with_capacity(1 << 16, input), file, length)?.of_samples()
     }
 }
 
 impl<R: Read> NpyReader<R> {
-    /// Reads the header from any input; `file` is the name told in errors, `length` the input's bytes if known.
+    /// Reads the header of an array of samples, float or complex, from any input; `file` is the name told in errors,
+    /// `length` the input's bytes if known.
     ///
     /// # Errors
     /// As `open`.
     pub fn new(input: R, file: String, length: Option<u64>) -> Result<Self, NpyError> {
+        Self::read_header(input, file, length)?.of_samples()?.in_c_order()
+    }
+
+    /// As `new`, for arrays that may hold whole numbers, or yes and no, too.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn of_any_numbers(input: R, file: String, length: Option<u64>) -> Result<Self, NpyError> {
         Self::read_header(input, file, length)?.in_c_order()
+    }
+
+    fn of_samples(self) -> Result<Self, NpyError> {
+        if self.header.dtype.is_integer() {
+            let name = self.header.dtype.name();
+            return Err(self.data_error(format!("the element type {name}; expected {WANTED}")));
+        }
+        Ok(self)
     }
 
     fn in_c_order(self) -> Result<Self, NpyError> {
@@ -188,12 +205,25 @@ fn decode<T: NpyElement>(bytes: &[u8], dtype: Dtype, big_endian: bool, out: &mut
         let b = [b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]];
         if big_endian { f64::from_be_bytes(b) } else { f64::from_le_bytes(b) }
     };
+    let four = |b: &[u8]| {
+        let b = [b[0], b[1], b[2], b[3]];
+        if big_endian { u32::from_be_bytes(b) } else { u32::from_le_bytes(b) }
+    };
+    let eight = |b: &[u8]| {
+        let b = [b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]];
+        if big_endian { u64::from_be_bytes(b) } else { u64::from_le_bytes(b) }
+    };
     for (b, o) in bytes.chunks_exact(dtype.size()).zip(out) {
         *o = match dtype {
             Dtype::Float32 => T::from_parts(single(b), 0.0),
             Dtype::Float64 => T::from_parts(double(b), 0.0),
             Dtype::Complex64 => T::from_parts(single(b), single(&b[4..])),
             Dtype::Complex128 => T::from_parts(double(b), double(&b[8..])),
+            Dtype::Bool | Dtype::UInt8 => T::from_parts(f64::from(b[0]), 0.0),
+            Dtype::Int32 => T::from_parts(f64::from(four(b).cast_signed()), 0.0),
+            Dtype::UInt32 => T::from_parts(f64::from(four(b)), 0.0),
+            Dtype::Int64 => T::from_parts(eight(b).cast_signed() as f64, 0.0),
+            Dtype::UInt64 => T::from_parts(eight(b) as f64, 0.0),
         };
     }
 }

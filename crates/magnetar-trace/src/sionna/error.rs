@@ -32,6 +32,14 @@ pub enum ExportError {
         /// The most that is read, bytes.
         limit: u64,
     },
+    /// The arrays of an npz file cannot be used.
+    #[error("{}: {problem}", file.display())]
+    Arrays {
+        /// The file.
+        file: PathBuf,
+        /// What was found and expected.
+        problem: String,
+    },
     /// There is nothing in it.
     #[error("{}: is empty; expected a JSON object of schema sionna-box-v1 or sionna-box-v2, plain or gzip", file.display())]
     Empty {

@@ -5,11 +5,13 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use magnetar_files::npz::ZIP_MAGIC;
 use magnetar_files::{BoundedReadError, read_bytes};
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
 use serde_path_to_error::Segment;
 
+use super::arrays;
 use super::error::{ExportError, Problem, excerpt};
 use super::export::{Case, Export, check_top};
 use super::schema::{RawExport, RawIds, RawSchema, TOP_LEVEL_KEYS, Version};
@@ -26,7 +28,7 @@ pub const MAX_BYTES: u64 = 64 << 20;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads and checks an export file, plain or gzip (told apart by the first bytes, not by the name).
+/// Reads and checks an export file, plain, gzip or npz (told apart by the first bytes, not by the name).
 pub fn read_export(file: &Path) -> Result<Export, ExportError> {
     let bytes = read_bytes(file, MAX_BYTES).map_err(|error| match error {
         BoundedReadError::Io(source) => ExportError::Read { file: file.to_owned(), source },
@@ -35,9 +37,11 @@ pub fn read_export(file: &Path) -> Result<Export, ExportError> {
     parse_export(file, &bytes)
 }
 
-/// Checks an export in memory, plain or gzip; `file` is its name in errors.
+/// Checks an export in memory, plain, gzip or npz; `file` is its name in errors.
 pub fn parse_export(file: &Path, bytes: &[u8]) -> Result<Export, ExportError> {
-    if bytes.starts_with(&GZIP_MAGIC) {
+    if bytes.starts_with(&ZIP_MAGIC) {
+        parse_json(file, &arrays::document(file, bytes, MAX_BYTES)?)
+    } else if bytes.starts_with(&GZIP_MAGIC) {
         parse_json(file, &unpack(file, bytes, MAX_BYTES)?)
     } else {
         parse_json(file, bytes)

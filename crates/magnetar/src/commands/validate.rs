@@ -18,13 +18,15 @@ Exit code 0 if in every file the path sets are identical and every error is
 inside tolerance, 1 otherwise. Of paths with several interactions, 0.5 % may be
 missing from the export; paths within 2 mm of an edge are shown as ambiguous.
 The schema is described in docs/sionna.md; python/sionna_export.py writes it
-from a scene.
+from a scene. An .npz file holds plain arrays of Sionna RT's Paths, as
+python/sionna_npz.py writes them.
 
 Examples:
   magnetar validate cases.json.gz
-  magnetar validate --json train.json test.json.gz")]
+  magnetar validate --json train.json test.json.gz
+  magnetar validate paths.npz")]
 pub struct Args {
-    /// Exports of schema sionna-box-v1 or sionna-box-v2, plain or gzip.
+    /// Exports of schema sionna-box-v1 or sionna-box-v2, plain or gzip, or arrays of Paths in .npz files.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Print one JSON object: the totals, and each file under `files`.
@@ -99,6 +101,8 @@ fn to_json(validation: &Validation, ok: bool) -> Value {
         report[format!("max_{}_error", kind.key)] = json!(summary.max);
     }
     report["p99_coefficient_error"] = json!(summaries[0].p99);
+    report["coefficients_beyond_1e-4"] = json!(validation.beyond_first_order_tolerance());
+    report["most_coefficients_beyond_1e-4"] = json!(validation.most_beyond());
     report["ok"] = json!(ok);
     for (kind, summary) in KINDS.iter().zip(&summaries) {
         report[format!("median_{}_error", kind.key)] = json!(summary.median);
@@ -154,9 +158,12 @@ fn print(file: &Path, validation: &Validation) {
     if validation.several {
         let p99 = validation.summary(KINDS[0].pick).p99;
         println!(
-            "  several interactions: {} ambiguous, {} left out; 99 % of coefficients within {p99:.2e}",
+            "  several interactions: {} ambiguous, {} left out; 99 % of coefficients within {p99:.2e}, {} beyond 1e-4 \
+             (at most {})",
             validation.ambiguous.len(),
-            validation.left_out.len()
+            validation.left_out.len(),
+            validation.beyond_first_order_tolerance(),
+            validation.most_beyond()
         );
     }
     println!("  {:<17} {:>9} {:>9} {:>9}  worst", "error", "largest", "median", "tolerance");
