@@ -64,6 +64,15 @@ pub enum PosteriorError {
         /// The most.
         most: usize,
     },
+    /// Paths that the twin does not reckon with.
+    #[error(
+        "the twin reckons with paths of order 1 in an opaque world, not with {asked}: leave its propagation at the \
+         default (rows may have any), or use another scorer"
+    )]
+    Propagation {
+        /// What was asked for.
+        asked: String,
+    },
     /// The backend that was to score failed.
     #[error(transparent)]
     Backend(#[from] magnetar_signal::BackendError),

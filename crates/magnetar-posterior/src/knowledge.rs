@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use magnetar_trace::TraceOptions;
 use serde::Serialize;
 
 /// What is known of the materials of the room's surfaces.
@@ -36,14 +37,18 @@ pub struct Knowledge {
     pub level: Option<LevelKnowledge>,
     /// Whether every row's room bounds, boxes and RX pose are used as they are.
     pub layout: bool,
+    /// Which paths it reckons with; `None` where it traces none or did not say.
+    pub propagation: Option<TraceOptions>,
 }
 
 impl Knowledge {
     /// Of a scorer that looks at nothing.
-    pub const NOTHING: Self = Self { materials: MaterialKnowledge::Unused, level: None, layout: false };
+    pub const NOTHING: Self =
+        Self { materials: MaterialKnowledge::Unused, level: None, layout: false, propagation: None };
 
     /// Of a scorer whose makers did not say.
-    pub const NOT_REPORTED: Self = Self { materials: MaterialKnowledge::NotReported, level: None, layout: false };
+    pub const NOT_REPORTED: Self =
+        Self { materials: MaterialKnowledge::NotReported, level: None, layout: false, propagation: None };
 
     /// Whether an assignment (wall/ceiling/floor) is among the known ones.
     #[must_use]
@@ -76,6 +81,9 @@ impl fmt::Display for Knowledge {
         if self.layout {
             f.write_str("; layout and RX pose known")?;
         }
+        if let Some(propagation) = &self.propagation {
+            write!(f, "; reckons with paths of {}", propagation.describe())?;
+        }
         Ok(())
     }
 }
@@ -90,10 +98,12 @@ mod tests {
             materials: MaterialKnowledge::OneOf(vec!["brick/concrete/wood".into()]),
             level: Some(LevelKnowledge { snr_at_one_metre_db: 30.86, offset_max_db: 3.0 }),
             layout: true,
+            propagation: Some(TraceOptions::default()),
         };
         assert_eq!(
             known.to_string(),
-            "materials known as one of brick/concrete/wood; level 30.86 dB at 1 m +- 3 dB; layout and RX pose known"
+            "materials known as one of brick/concrete/wood; level 30.86 dB at 1 m +- 3 dB; layout and RX pose known; \
+             reckons with paths of order 1"
         );
         assert!(known.includes_materials("brick/concrete/wood") && !known.includes_materials("glass/glass/glass"));
         assert!(!Knowledge::NOTHING.includes_materials("brick/concrete/wood"));

@@ -40,6 +40,7 @@ pub fn paper_model() -> TwinModel {
         assignments: vec![room(slab(5.24, 0.28)), room(slab(6.3, 0.12))],
         box_slab: Slab { thickness: 0.033, ..slab(6.3, 0.12) },
         box_slabs: Vec::new(),
+        propagation: magnetar_trace::TraceOptions::default(),
         keep: 2,
     }
 }

@@ -2,6 +2,7 @@
 
 use magnetar_dataset::{Materials, Recipe};
 use magnetar_posterior::{RoomSlabs, TwinModel};
+use magnetar_trace::TraceOptions;
 
 use crate::error::StudyError;
 
@@ -35,6 +36,7 @@ pub fn twin_model(recipe: &Recipe) -> Result<TwinModel, StudyError> {
         assignments,
         box_slab: slabs.board()?,
         box_slabs: slabs.boxes(),
+        propagation: TraceOptions::default(),
         keep: recipe.sre.keep,
     })
 }

@@ -55,7 +55,12 @@ impl Scorer for Twin {
         let model = self.scorer.model();
         let level =
             LevelKnowledge { snr_at_one_metre_db: model.snr_at_one_metre_db, offset_max_db: model.power_offset_max_db };
-        Knowledge { materials: self.materials.clone(), level: Some(level), layout: true }
+        Knowledge {
+            materials: self.materials.clone(),
+            level: Some(level),
+            layout: true,
+            propagation: Some(model.propagation),
+        }
     }
 
     fn device(&self) -> String {

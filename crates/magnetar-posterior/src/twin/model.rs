@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use magnetar_scene::{AntennaPattern, SPEED_OF_LIGHT, Slab};
+use magnetar_trace::TraceOptions;
 
 /// The most arrivals the twin's likelihood takes.
 pub const MAX_ARRIVALS: usize = 2;
@@ -44,6 +45,9 @@ pub struct TwinModel {
     pub box_slab: Slab,
     /// What the layout's first boxes are made of, in its order, as far as the receiver knows; may be empty.
     pub box_slabs: Vec<Slab>,
+    /// Which paths the twin reckons with, whatever the world's are. It takes the default alone: first order in an opaque
+    /// world.
+    pub propagation: TraceOptions,
     /// K: how many arrivals the estimator keeps; [`MAX_ARRIVALS`] at most.
     pub keep: usize,
 }

@@ -55,8 +55,8 @@ impl TwinScorer {
     /// Makes the tables of a model.
     ///
     /// # Errors
-    /// When a parameter is out of range, the model has no material assignment or keeps more arrivals than the
-    /// likelihood takes.
+    /// When a parameter is out of range, the model has no material assignment, keeps more arrivals than the
+    /// likelihood takes, or asks for other paths than those of first order in an opaque world.
     pub fn new(model: TwinModel, parameters: TwinParameters) -> Result<Self, PosteriorError> {
         parameters.check("twin")?;
         if model.assignments.is_empty() {
@@ -64,6 +64,9 @@ impl TwinScorer {
                 place: "twin model".into(),
                 reason: "it has no material assignment; give at least one".into(),
             });
+        }
+        if !model.propagation.is_default() {
+            return Err(PosteriorError::Propagation { asked: model.propagation.describe() });
         }
         if model.keep > MAX_ARRIVALS {
             return Err(PosteriorError::TooManyArrivals { keep: model.keep, most: MAX_ARRIVALS });

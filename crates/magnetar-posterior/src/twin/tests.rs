@@ -76,6 +76,14 @@ proptest! {
 }
 
 #[test]
+fn paths_of_higher_order_are_refused() {
+    let propagation = magnetar_trace::TraceOptions { max_order: 2, transmission: true };
+    let model = TwinModel { propagation, ..scorer().model().clone() };
+    let error = TwinScorer::new(model, *scorer().parameters()).unwrap_err().to_string();
+    assert!(error.contains("not with order 2, through boxes"), "{error}");
+}
+
+#[test]
 fn more_arrivals_than_the_likelihood_takes_are_refused() {
     let model = TwinModel { keep: MAX_ARRIVALS + 1, ..scorer().model().clone() };
     let error = TwinScorer::new(model, *scorer().parameters()).unwrap_err();

@@ -3,6 +3,7 @@
 use magnetar_posterior::{MaterialKnowledge, PosteriorError, RoomSlabs, Twin, TwinModel, TwinScorer};
 use magnetar_scene::ResolvedScene;
 use magnetar_signal::{Radio, RadioConfig};
+use magnetar_trace::TraceOptions;
 
 use super::ScorerSettings;
 
@@ -47,6 +48,7 @@ pub fn scene_twin(
         // Never used: every box has a slab of its own.
         box_slab: world.surfaces[0],
         box_slabs: world.boxes.iter().map(|(_, slab)| *slab).collect(),
+        propagation: TraceOptions::default(),
         keep: sre.keep,
     };
     let scorer = TwinScorer::new(model, settings.parameters.parameters)?;
