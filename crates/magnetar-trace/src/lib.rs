@@ -27,6 +27,7 @@ mod beam;
 mod block;
 mod error;
 mod interaction;
+mod lattice;
 mod options;
 mod path;
 mod polarisation;

@@ -40,42 +40,48 @@ fn any_orthogonal(k: &Vector3<f64>) -> Vector3<f64> {
     k.cross(&helper).normalize()
 }
 
-/// A field carried along a path: its parts along two unit vectors orthogonal to the direction and to each other.
+/// A field carried along a path: its parts along `s` and along `k x s`, all three of them orthogonal unit vectors.
 pub(crate) struct Field {
-    /// Complex amplitudes along `s` and `p`.
     parts: [Complex64; 2],
+    k: Vector3<f64>,
     s: Vector3<f64>,
-    p: Vector3<f64>,
 }
 
 impl Field {
     /// What a vertically polarised isotropic antenna sends in direction k.
+    #[inline]
     pub(crate) fn from_vertical_antenna(k: &Vector3<f64>) -> Self {
-        let s = vertical(k);
-        Self { parts: [Complex64::ONE, Complex64::ZERO], s, p: k.cross(&s) }
+        Self { parts: [Complex64::ONE, Complex64::ZERO], k: *k, s: vertical(k) }
     }
 
     /// The field after an interaction: its parts across and in the plane of incidence, each with its coefficient, along
     /// the direction that follows.
-    pub(crate) fn meet(
-        &self,
-        before: &Vector3<f64>,
-        after: &Vector3<f64>,
-        normal: &Vector3<f64>,
-        coefficients: &SlabCoefficients,
-    ) -> Self {
-        let s = te_direction(before, normal);
-        let p = before.cross(&s);
-        let parts = [coefficients.te * self.along(&s), coefficients.tm * self.along(&p)];
-        Self { parts, s, p: after.cross(&s) }
+    #[inline]
+    pub(crate) fn meet(&self, after: &Vector3<f64>, normal: &Vector3<f64>, coefficients: &SlabCoefficients) -> Self {
+        let across = self.k.cross(normal);
+        let square = across.norm_squared();
+        // One division; at normal incidence as `te_direction`.
+        let s = if square < 1e-12 { any_orthogonal(&self.k) } else { across * (1.0 / square.sqrt()) };
+        let [across, within] = self.turned_to(&s);
+        Self { parts: [coefficients.te * across, coefficients.tm * within], k: *after, s }
     }
 
-    /// What a vertically polarised isotropic antenna hears of it; k is the direction of propagation.
-    pub(crate) fn at_vertical_antenna(&self, k: &Vector3<f64>) -> Complex64 {
-        self.along(&vertical(k))
+    /// What a vertically polarised isotropic antenna hears of it.
+    #[inline]
+    pub(crate) fn at_vertical_antenna(&self) -> Complex64 {
+        self.turned_to(&vertical(&self.k))[0]
     }
 
-    fn along(&self, unit: &Vector3<f64>) -> Complex64 {
-        self.parts[0] * self.s.dot(unit) + self.parts[1] * self.p.dot(unit)
+    /// The direction of propagation.
+    #[inline]
+    pub(crate) fn direction(&self) -> &Vector3<f64> {
+        &self.k
+    }
+
+    /// Its parts along another unit vector `u` orthogonal to k, and along `k x u`: the first pair turned about k.
+    #[inline]
+    fn turned_to(&self, u: &Vector3<f64>) -> [Complex64; 2] {
+        let (cos, sin) = (self.s.dot(u), self.k.cross(&self.s).dot(u));
+        [self.parts[0] * cos + self.parts[1] * sin, self.parts[1] * cos - self.parts[0] * sin]
     }
 }

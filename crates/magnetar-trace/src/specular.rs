@@ -2,13 +2,14 @@
 //!
 //! The image of the TX in a sequence of planes sees the RX along the unfolded path. A sequence is followed only where its
 //! last image can light the next surface: the image stands over that face, and, after a face of a box, the box lies in the
-//! beam that this face lets through.
+//! beam that this face lets through. Sequences of the room's surfaces alone are not searched: `lattice.rs` has them.
 
 use magnetar_scene::Face;
 use nalgebra::{Point3, Vector3};
 
 use crate::beam::Beam;
 use crate::block::Passage;
+use crate::lattice::{self, FoldedPath};
 use crate::world::inward_normal;
 use crate::{
     Block, Interaction, InteractionKind, LeftOut, MAX_INTERACTIONS, MAX_ORDER, PathGeometry, Surface, TraceOptions,
@@ -78,7 +79,8 @@ pub(crate) struct Search<'w, E> {
 }
 
 impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
-    /// Gives all paths of at least `min_order` reflections to `emit`, shorter sequences before those they begin.
+    /// Gives all paths of at least `min_order` reflections to `emit`: those off the room's surfaces alone first, by their
+    /// order, then those by boxes, shorter sequences before those they begin.
     pub(crate) fn run(
         world: &'w World,
         tx: &Point3<f64>,
@@ -98,24 +100,46 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
             path: PathGeometry::direct(&(rx - tx)),
             left_out: LeftOut::default(),
         };
-        if min_order == 0 {
-            search.solve(0);
+        for order in min_order..=options.max_order {
+            lattice::each_path(&world.room, tx, rx, order, |folded| search.fold(order, folded));
         }
-        if options.max_order > 0 {
-            search.extend(0, None);
+        if options.max_order > 0 && !world.blocks().is_empty() {
+            search.extend(0, None, false);
         }
         search.left_out
     }
 
-    /// Adds every surface that the last image of a sequence of this order can light.
-    fn extend(&mut self, order: usize, beam: Option<&Beam>) {
+    /// Emits a path off the room's surfaces, if every leg of it is free.
+    fn fold(&mut self, order: usize, folded: &FoldedPath) {
+        self.path.interactions.clear();
+        let mut from = self.images[0];
+        for (face, vertex) in folded.faces.iter().zip(&folded.vertices).take(order) {
+            if !self.free_leg(&from, vertex, [None; 2]) || !self.meet(Surface::Room(*face), vertex) {
+                return;
+            }
+            from = *vertex;
+        }
+        let rx = self.rx;
+        if self.free_leg(&from, &rx, [None; 2]) {
+            let length = folded.first.norm();
+            self.finish(length, folded.first / length, folded.last / length);
+            (self.emit)(&self.path);
+        }
+    }
+
+    /// Adds every surface that the last image of a sequence of this order can light; `boxed` says whether a box is among
+    /// the sequence.
+    fn extend(&mut self, order: usize, beam: Option<&Beam>, boxed: bool) {
         let world = self.world;
         let image = self.images[order];
         let last = order.checked_sub(1).map(|n| self.mirrors[n].surface);
-        for face in Face::ALL {
-            let mirror = Mirror::room(world, face);
-            if last != Some(mirror.surface) && mirror.height(&image) > 0.0 {
-                self.follow(order, mirror, beam);
+        // A sequence that ends without a box is no business of this search.
+        if boxed || order + 1 < self.options.max_order {
+            for face in Face::ALL {
+                let mirror = Mirror::room(world, face);
+                if last != Some(mirror.surface) && mirror.height(&image) > 0.0 {
+                    self.follow(order, mirror, beam, boxed);
+                }
             }
         }
         let after = order.checked_sub(1).and_then(|n| self.mirrors[n].block());
@@ -151,17 +175,18 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
                 continue;
             };
             let mirror = Mirror::of_block(block, index, axis, side);
-            let beam = (!leaf).then(|| Beam::through_face(&mirror.image(image), block, axis, side));
-            self.follow(order, mirror, beam.as_ref());
+            let beam = (!leaf && self.world.occluders.prunes_beams())
+                .then(|| Beam::through_face(&mirror.image(image), block, axis, side));
+            self.follow(order, mirror, beam.as_ref(), true);
         }
     }
 
     /// Takes the surface into the sequence: looks for its path, then for longer sequences.
     #[inline]
-    fn follow(&mut self, order: usize, mirror: Mirror, beam: Option<&Beam>) {
+    fn follow(&mut self, order: usize, mirror: Mirror, beam: Option<&Beam>, boxed: bool) {
         self.mirrors[order] = mirror;
         self.images[order + 1] = mirror.image(&self.images[order]);
-        if order + 1 >= self.min_order && mirror.height(&self.rx) > 0.0 {
+        if boxed && order + 1 >= self.min_order && mirror.height(&self.rx) > 0.0 {
             self.solve(order + 1);
         }
         if order + 1 < self.options.max_order {
@@ -169,7 +194,7 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
                 (Surface::Room(_), Some(beam)) => Some(beam.mirrored(|p| mirror.image(p))),
                 (_, beam) => beam.copied(),
             };
-            self.extend(order + 1, reflected.as_ref());
+            self.extend(order + 1, reflected.as_ref(), boxed);
         }
     }
 
@@ -229,23 +254,36 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
                 {
                     return false;
                 }
-                if !self.path.interactions.push(Interaction::reflection(mirror.surface, to)) {
-                    self.left_out.too_long += 1;
+                if !self.meet(mirror.surface, &to) {
                     return false;
                 }
             }
             from = to;
         }
         let unfolded = self.rx - self.images[order];
-        self.path.length = unfolded.norm();
-        let last = unfolded / self.path.length;
-        self.path.arrival = -last;
+        let length = unfolded.norm();
+        let last = unfolded / length;
         // The last direction mirrored back through the sequence is the first.
         let mirrors = self.mirrors[..order].iter().rev();
-        self.path.departure = mirrors.fold(last, |k, mirror| k - mirror.normal * (2.0 * k.dot(&mirror.normal)));
-        let met = self.path.interactions.first().map(|met| self.world.normal(met.surface));
-        self.path.cos_incidence = met.map_or(1.0, |normal| self.path.departure.dot(&normal).abs());
+        let first = mirrors.fold(last, |k, mirror| k - mirror.normal * (2.0 * k.dot(&mirror.normal)));
+        self.finish(length, first, last);
         true
+    }
+
+    /// Adds a reflection to the path; false if there is no room for it.
+    #[inline]
+    fn meet(&mut self, surface: Surface, vertex: &Point3<f64>) -> bool {
+        let fits = self.path.interactions.push(Interaction::reflection(surface, *vertex));
+        self.left_out.too_long += usize::from(!fits);
+        fits
+    }
+
+    /// Completes the path: its length, metres, and the unit directions of its first and its last leg.
+    #[inline]
+    fn finish(&mut self, length: f64, first: Vector3<f64>, last: Vector3<f64>) {
+        (self.path.length, self.path.departure, self.path.arrival) = (length, first, -last);
+        let met = self.path.interactions.first().map(|met| self.world.normal(met.surface));
+        self.path.cos_incidence = met.map_or(1.0, |normal| first.dot(&normal).abs());
     }
 
     fn free_leg(&mut self, from: &Point3<f64>, to: &Point3<f64>, ends: [Option<usize>; 2]) -> bool {

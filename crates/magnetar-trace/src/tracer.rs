@@ -163,20 +163,19 @@ impl Tracer {
     /// What a field of unit strength from a vertically polarised antenna becomes on its way, as such an antenna hears it:
     /// split at every interaction into the parts across and in the plane of incidence.
     fn field(&self, departure: &Vector3<f64>, interactions: &[Interaction]) -> Complex64 {
-        let mut k = *departure;
-        let mut field = Field::from_vertical_antenna(&k);
+        let mut field = Field::from_vertical_antenna(departure);
         for Interaction { surface, kind, .. } in interactions {
             let normal = self.world.normal(*surface);
             let Some(slab) = self.slab(*surface) else { return Complex64::ZERO };
+            let k = *field.direction();
             let across = k.dot(&normal);
             let (after, coefficients) = match kind {
-                InteractionKind::Reflection => (k - normal * (2.0 * across), slab.reflection(across.abs())),
+                InteractionKind::Reflection => (k - normal * (2.0 * across), slab.reflection_at_once(across.abs())),
                 InteractionKind::Transmission => (k, slab.transmission(across.abs())),
             };
-            field = field.meet(&k, &after, &normal, &coefficients);
-            k = after;
+            field = field.meet(&after, &normal, &coefficients);
         }
-        field.at_vertical_antenna(&k)
+        field.at_vertical_antenna()
     }
 
     /// Whether a device may stand here.

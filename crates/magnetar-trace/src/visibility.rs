@@ -29,6 +29,12 @@ impl Occluders {
         });
     }
 
+    /// Whether beams narrow down what [`Self::each_in_beam`] visits.
+    #[inline]
+    pub(crate) fn prunes_beams(&self) -> bool {
+        self.tree.is_some()
+    }
+
     pub(crate) fn boxes(&self) -> &[Block] {
         &self.boxes
     }
@@ -48,6 +54,9 @@ impl Occluders {
     /// Whether no box but these two stands between two points.
     #[inline]
     pub(crate) fn clear_but(&self, a: &Point3<f64>, b: &Point3<f64>, except: [Option<usize>; 2]) -> bool {
+        if except == [None; 2] {
+            return self.clear(a, b, None);
+        }
         let blocked = |i: usize| !except.contains(&Some(i)) && self.boxes[i].blocks(a, b);
         match &self.tree {
             None => !(0..self.boxes.len()).any(blocked),
