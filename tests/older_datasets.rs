@@ -60,14 +60,14 @@ fn a_dataset_of_generator_version_1_is_checked_in_all_but_its_arithmetic() {
     assert!(note.contains("valid; 3 rows") && note.contains(" 0 rows made again"), "{note}");
     let more = ["generate", "--limit", "5", "--csi", "f16", "--seed", "0", "--split", "val", "--out", out];
     let error = cli::fail(&more);
-    assert!(error.contains("generator_version: 2, 1"), "{error}");
+    assert!(error.contains("generator_version: 3, 1"), "{error}");
 }
 
 #[test]
 fn a_dataset_of_schema_1_is_finished_with_its_own_columns() {
     let folder = copied_observations();
     // As if today's arithmetic had made its rows.
-    let today = "\"schema_version\": 1, \"generator_version\": 2, \"processor_class\": \"ieee754\",";
+    let today = "\"schema_version\": 1, \"generator_version\": 3, \"processor_class\": \"ieee754\",";
     replace_version(folder.path(), today);
     let out = folder.path().to_str().unwrap();
     let rest = ["--csi", "f16", "--seed", "0", "--split", "val", "--out", out];

@@ -8,11 +8,13 @@ use magnetar_trace::{azimuth, elevation};
 use num_complex::Complex32;
 use rand::rngs::ChaCha8Rng;
 
-use crate::draw::{Drawer, DrawnScene};
+use crate::draw::{Board, Drawer, DrawnScene};
 use crate::error::Error;
+use crate::outing::OutingState;
 use crate::recipe::Recipe;
 use crate::record::{Materials, Record, RecordPath};
 use crate::stream::Purpose;
+use crate::unmodelled::add_unmodelled;
 
 /// Makes the rows of one split. Shared by all threads; each takes a [`RowGenerator`] of its own.
 pub struct Generator {
@@ -30,6 +32,7 @@ pub struct Generator {
 pub struct RowGenerator<'g> {
     pub(crate) generator: &'g Generator,
     scene: Option<(u64, DrawnScene)>,
+    outing: Option<OutingState>,
     pub(crate) simulator: LinkSimulator,
     block: Observation,
     standing: Vec<(BoxShape, Slab)>,
@@ -89,7 +92,14 @@ impl Generator {
         let simulator = LinkSimulator::new(Arc::clone(&self.radio))
             .with_options(self.recipe().propagation)
             .expect("the order was checked with the recipe");
-        RowGenerator { generator: self, scene: None, block: simulator.block(), standing: Vec::new(), simulator }
+        RowGenerator {
+            generator: self,
+            scene: None,
+            outing: None,
+            block: simulator.block(),
+            standing: Vec::new(),
+            simulator,
+        }
     }
 
     /// The random numbers of a row's noise.
@@ -107,7 +117,7 @@ impl Generator {
 
 /// What is random about a row's observation, besides its noise.
 pub(crate) fn link_draw(record: &Record) -> LinkDraw {
-    LinkDraw { tx_power_offset_db: record.tx_power_offset_db, rf_chain: record.rf_chain }
+    LinkDraw { tx_power_offset_db: record.level_db(), rf_chain: record.rf_chain }
 }
 
 impl RowGenerator<'_> {
@@ -159,7 +169,7 @@ impl RowGenerator<'_> {
         record.materials = generator.assignments[scene.assignment].0.clone();
         record.materials.board = scene.board.map(|_| Arc::clone(&generator.board_material));
         record.boxes.clone_from(&scene.boxes);
-        record.board = scene.board;
+        record.board = scene.board.map(Board::seen_from_either_side);
         record.tx = scene.tx;
         record.rx = scene.rx[usize::try_from(view).unwrap_or(0)];
         record.replayed.clone_from(&scene.replayed);
@@ -167,7 +177,26 @@ impl RowGenerator<'_> {
             recipe.link.draw_tx_power_offset_db(&mut drawer.streams().rng(Purpose::Link, index));
         record.rf_chain = recipe.rf_chain.draw(&mut drawer.streams().rng(Purpose::RfChain, index));
         self.scene = Some((set, scene));
+        self.draw_model_error(record);
         Ok(())
+    }
+
+    /// What the receiver believes, and its state during the row's outing.
+    fn draw_model_error(&mut self, record: &mut Record) {
+        let drawer = &self.generator.drawer;
+        if !drawer.recipe().has_outings() {
+            return;
+        }
+        let number = drawer.outing_of(record.set);
+        let outing = match self.outing.take() {
+            Some(outing) if outing.number == number => outing,
+            _ => drawer.outing(number),
+        };
+        record.rf_chain = outing.rf_chain(record.rf_chain);
+        record.believed = Some(drawer.reported(record));
+        let row = record.outing.get_or_insert_default();
+        (row.outing, row.level_offset_db) = (number, outing.level_offset_db);
+        self.outing = Some(outing);
     }
 
     /// Traces the drawn scene and applies the antennas.
@@ -178,11 +207,14 @@ impl RowGenerator<'_> {
         let generator = self.generator;
         let assignment = self.scene.as_ref().map_or(0, |(_, scene)| scene.assignment);
         let slabs = &generator.assignments[assignment].1;
+        let drawn = self.scene.as_ref().and_then(|(_, scene)| scene.board);
         self.standing.clear();
-        self.standing.extend(record.standing().zip(generator.box_slabs.iter().copied().chain([generator.board_slab])));
+        let standing = record.boxes.iter().copied().chain(drawn.map(|board| board.shape));
+        self.standing.extend(standing.zip(generator.box_slabs.iter().copied().chain([generator.board_slab])));
         self.simulator
             .trace(record.room, slabs, &self.standing, &record.tx, &record.rx)
             .map_err(|source| Error::Trace { row: record.index, source })?;
+        self.apply_pattern_error(record);
         let (paths, element_paths) = (self.simulator.paths(), self.simulator.element_paths());
         record.los = paths.first().is_some_and(|path| path.geometry.is_line_of_sight());
         record.left_out = self.simulator.options().transmission.then_some(*self.simulator.left_out());
@@ -201,7 +233,36 @@ impl RowGenerator<'_> {
                 aod_elevation: elevation(&departure),
             }
         }));
+        if drawn.map(|board| board.shape) != record.board.map(|board| board.shape) {
+            let board = u32::try_from(record.boxes.len()).unwrap_or(u32::MAX);
+            record.paths.iter_mut().for_each(|path| path.turn_box(board));
+        }
+        self.add_unmodelled(record);
         Ok(())
+    }
+
+    /// The outing's pattern errors on every traced path.
+    fn apply_pattern_error(&mut self, record: &Record) {
+        let Some(pattern) = self.outing.as_ref().and_then(|outing| outing.pattern.as_ref()) else { return };
+        let directions: Vec<_> = (self.simulator.paths().iter())
+            .map(|path| {
+                let departure = record.tx.device_from_global(&path.geometry.departure);
+                (departure, record.rx.device_from_global(&path.geometry.arrival))
+            })
+            .collect();
+        for (path, (departure, arrival)) in self.simulator.element_paths_mut().iter_mut().zip(&directions) {
+            pattern.apply(departure, arrival, path);
+        }
+    }
+
+    /// Arrivals that no traced path explains.
+    fn add_unmodelled(&mut self, record: &mut Record) {
+        let drawer = &self.generator.drawer;
+        let (Some(row), Some(outing)) = (&mut record.outing, &self.outing) else { return };
+        let rng = drawer.streams().rng(Purpose::Unmodelled, record.index);
+        let recipe = drawer.recipe();
+        let paths = self.simulator.element_paths_mut();
+        row.unmodelled = add_unmodelled(&recipe.model_error, &recipe.array, outing.pattern.as_ref(), rng, paths);
     }
 
     /// Synthesises the observation of the traced paths: link scale, RF chain, noise.

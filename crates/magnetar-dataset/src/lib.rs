@@ -23,19 +23,24 @@ mod histogram;
 mod job;
 mod manifest;
 mod merge;
+mod outing;
 mod placement;
 mod plan;
 pub mod recipe;
 mod record;
 pub mod replay;
+mod reported;
 mod schema;
 mod shard;
 pub mod stats;
 mod stream;
+mod unmodelled;
 mod verify;
 
 #[cfg(test)]
 mod checksum_tests;
+#[cfg(test)]
+mod model_error_tests;
 #[cfg(test)]
 mod propagation_tests;
 #[cfg(test)]
@@ -61,9 +66,11 @@ pub use merge::{Merged, merge};
 pub use placement::Region;
 pub use plan::Plan;
 pub use recipe::{Recipe, RecipeError};
-pub use record::{Materials, Record, RecordPath, surface_from_name, surface_name};
+pub use record::{Materials, OutingRow, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};
+pub use reported::{Reported, half_turn};
 pub use schema::{SCHEMA_VERSION, SchemaVersion, Shape};
 pub use shard::digest;
 pub use stream::{Purpose, Streams};
+pub use unmodelled::UnmodelledArrival;
 pub use verify::{Verification, VerifyOptions, verify};

@@ -23,8 +23,9 @@ const FORMAT: &str = "magnetar-dataset";
 pub(crate) const REFERENCE_BACKEND: &str = "cpu";
 
 /// Version of the arithmetic: the same recipe and seed give the same bits as long as this number stays. Version 2 gives
-/// them on every processor of a class; version 1, which recorded no number, did not.
-pub const GENERATOR_VERSION: u32 = 2;
+/// them on every processor of a class; version 1, which recorded no number, did not. Version 3 keeps a board's yaw within
+/// [-90, 90) degrees and names its faces accordingly; all other values are those of version 2.
+pub const GENERATOR_VERSION: u32 = 3;
 
 /// The class of processors that a manifest without one came from.
 const UNRECORDED_CLASS: &str = "unrecorded";

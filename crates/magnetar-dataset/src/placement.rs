@@ -1,6 +1,6 @@
-//! Where a board stands: the link-relative regions.
+//! Where a board stands: in the link-relative regions, or anywhere.
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 use magnetar_scene::{BoxShape, Pose, Room, wrap};
 use nalgebra::{Point3, Vector2, Vector3};
@@ -9,10 +9,11 @@ use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::draw::Board;
-use crate::recipe::{BoardFamily, Recipe};
+use crate::recipe::{BoardFamily, BoardPlacement, Recipe};
+use crate::reported::half_turn;
 use crate::stream::{Purpose, Streams, choose, uniform};
 
-/// A link-relative region. The link is the planar segment from the TX to the RX of the first view.
+/// What a board's place has to do with the link. The link is the planar segment from the TX to the RX of the first view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Region {
@@ -24,16 +25,21 @@ pub enum Region {
     BehindTx,
     /// Behind the RX as seen from the TX.
     BehindRx,
+    /// Anywhere: the link had no say.
+    Free,
 }
 
 impl Region {
-    /// All four.
-    pub const ALL: [Self; 4] = [Self::Across, Self::Beside, Self::BehindTx, Self::BehindRx];
+    /// All five.
+    pub const ALL: [Self; 5] = [Self::Across, Self::Beside, Self::BehindTx, Self::BehindRx, Self::Free];
 
-    /// `across`, `beside`, `behind_tx` or `behind_rx`.
+    /// Those that are relative to the link.
+    const LINK_RELATIVE: [Self; 4] = [Self::Across, Self::Beside, Self::BehindTx, Self::BehindRx];
+
+    /// `across`, `beside`, `behind_tx`, `behind_rx` or `free`.
     #[must_use]
     pub fn label(self) -> &'static str {
-        ["across", "beside", "behind_tx", "behind_rx"][self as usize]
+        ["across", "beside", "behind_tx", "behind_rx", "free"][self as usize]
     }
 
     /// The region of that label.
@@ -73,7 +79,10 @@ impl<'a> Placer<'a> {
         let center_z = family.center_heights_m[choose(&mut rng, family.center_heights_m.len())];
         let max = family.yaw_jitter_max_deg.to_radians();
         let jitter = uniform(&mut rng, -max, max);
-        let (order, regions) = region_order(family, &mut rng);
+        let (order, regions) = match family.placement {
+            BoardPlacement::Link => region_order(family, &mut rng),
+            BoardPlacement::Free => ([Region::Free; 4], 1),
+        };
         Self {
             family,
             size: Vector3::new(width, family.thickness_m, family.height_m),
@@ -92,12 +101,13 @@ impl<'a> Placer<'a> {
     /// Tries the regions in order; `None` if none of them admits the board for this link among these boxes.
     pub(crate) fn place(&mut self, room: &Room, boxes: &[BoxShape], tx: &Pose, rx: &[Pose]) -> Option<Board> {
         for region in self.order.into_iter().take(self.regions) {
-            for _ in 0..TRIES_PER_REGION {
+            let tries = if region == Region::Free { self.family.attempts_max } else { TRIES_PER_REGION };
+            for _ in 0..tries {
                 if self.attempts >= self.family.attempts_max {
                     return None;
                 }
                 self.attempts += 1;
-                let shape = self.propose(region, tx, &rx[0]);
+                let shape = self.propose(region, room, tx, &rx[0]);
                 let inside = shape
                     .footprint()
                     .iter()
@@ -133,7 +143,15 @@ impl<'a> Placer<'a> {
         }
     }
 
-    fn propose(&mut self, region: Region, tx: &Pose, rx: &Pose) -> BoxShape {
+    /// Anywhere in the room, any yaw: the devices have no say.
+    fn propose_free(&mut self, room: &Room) -> BoxShape {
+        let rng = &mut self.rng;
+        let (x, y) = (uniform(rng, room.min.x, room.max.x), uniform(rng, room.min.y, room.max.y));
+        let yaw = half_turn(uniform(rng, 0.0, PI));
+        BoxShape { center: Point3::new(x, y, self.center_z), size: self.size, yaw }
+    }
+
+    fn propose(&mut self, region: Region, room: &Room, tx: &Pose, rx: &Pose) -> BoxShape {
         let (family, rng) = (self.family, &mut self.rng);
         let (from, to) = (tx.position.xy(), rx.position.xy());
         let link = to - from;
@@ -152,6 +170,7 @@ impl<'a> Placer<'a> {
                 let away = between(v, family.beside_distance_min_m, family.beside_distance_max_m);
                 (from + link * fraction + left * if side { away } else { -away }, bearing)
             }
+            Region::Free => return self.propose_free(room),
             Region::BehindTx => (from - along * behind + offset(family.behind_offset_max_m), bearing + FRAC_PI_2),
             Region::BehindRx => (to + along * behind + offset(family.behind_offset_max_m), bearing + FRAC_PI_2),
         };
@@ -167,7 +186,7 @@ impl<'a> Placer<'a> {
 fn region_order(family: &BoardFamily, rng: &mut ChaCha8Rng) -> ([Region; 4], usize) {
     let mut weights = [family.across_weight, family.beside_weight, family.behind_tx_weight, family.behind_rx_weight];
     let regions = weights.iter().filter(|w| **w > 0.0).count();
-    let mut order = Region::ALL;
+    let mut order = Region::LINK_RELATIVE;
     for slot in order.iter_mut() {
         let mut rest = rng.random::<f64>() * weights.iter().sum::<f64>();
         let open = |weights: &[f64; 4]| weights.iter().rposition(|w| *w > 0.0);
@@ -179,7 +198,7 @@ fn region_order(family: &BoardFamily, rng: &mut ChaCha8Rng) -> ([Region; 4], usi
                 *w > 0.0 && rest < 0.0
             })
             .unwrap_or(last);
-        *slot = Region::ALL[chosen];
+        *slot = Region::LINK_RELATIVE[chosen];
         weights[chosen] = 0.0;
     }
     (order, regions)
@@ -233,11 +252,33 @@ mod tests {
     }
 
     #[test]
+    fn free_boards_stand_anywhere_whatever_the_link() {
+        let mut recipe = Recipe::paper();
+        recipe.board.placement = BoardPlacement::Free;
+        let drawer = crate::Drawer::new(&std::sync::Arc::new(recipe), 4, "train").unwrap();
+        // Per half of the room: boards nearer to the TX than to the RX would be as many as the other way round.
+        let (mut nearer, mut boards, mut turned) = (0, 0, [0; 2]);
+        for set in 0..2000 {
+            let scene = drawer.scene(set).unwrap();
+            let Some(board) = scene.board else { continue };
+            assert_eq!(board.region, Region::Free);
+            assert!((-FRAC_PI_2..FRAC_PI_2).contains(&board.shape.yaw));
+            let near = |device: &Pose| (device.position.xy() - board.shape.center.xy()).norm();
+            nearer += usize::from(near(&scene.tx) < near(&scene.rx[0]));
+            turned[usize::from(board.shape.yaw < 0.0)] += 1;
+            boards += 1;
+        }
+        let share = nearer as f64 / f64::from(boards);
+        assert!((share - 0.5).abs() < 0.05, "{share}");
+        assert!(turned.iter().all(|n| *n > boards / 3), "{turned:?}");
+    }
+
+    #[test]
     fn a_weight_of_zero_switches_a_region_off() {
         let mut recipe = Recipe::paper();
         (recipe.board.across_weight, recipe.board.behind_rx_weight) = (0.0, 0.0);
         let streams = Streams::new(1, "train");
-        let mut seen = [0; 4];
+        let mut seen = [0; 5];
         for set in 0..1000 {
             let placer = Placer::new(&recipe, &streams, set);
             assert_eq!(placer.regions, 2);

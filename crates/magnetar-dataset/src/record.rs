@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use magnetar_scene::{BoxShape, Face, Pose, Room};
 use magnetar_signal::{Arrivals, RfChainDraw};
-use magnetar_trace::{Interactions, LeftOut, PathKind, Surface};
+use magnetar_trace::{Interaction, Interactions, LeftOut, PathKind, Surface};
 use num_complex::{Complex32, Complex64};
 
 use crate::draw::Board;
 use crate::replay::Replayed;
+use crate::reported::Reported;
+use crate::unmodelled::UnmodelledArrival;
 
 /// Materials of a sample's surfaces, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,11 +59,38 @@ impl RecordPath {
         }
     }
 
+    /// Names the faces of a box (by its number) as if it were turned by half a turn.
+    pub(crate) fn turn_box(&mut self, number: u32) {
+        let turned = |surface: Surface| match surface {
+            Surface::Box { index, face } if index == number && face.axis() < 2 => {
+                let face = [Face::XMax, Face::XMin, Face::YMax, Face::YMin][face as usize];
+                Surface::Box { index, face }
+            }
+            other => other,
+        };
+        self.surface = self.surface.map(turned);
+        if let Some(list) = &self.interactions {
+            let list: Vec<_> = list.iter().map(|met| Interaction { surface: turned(met.surface), ..*met }).collect();
+            self.interactions = Interactions::new(&list);
+        }
+    }
+
     /// Power of the path, mean over the RX elements, linear.
     #[must_use]
     pub fn power(&self) -> f64 {
         self.coefficients.iter().map(Complex64::norm_sqr).sum::<f64>() / 2.0
     }
+}
+
+/// What a row owes to its outing and to what no model has.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OutingRow {
+    /// Number of the outing within its split: its rows share one state of the receiver.
+    pub outing: u64,
+    /// Level offset of the outing beyond the TX-power offset, dB.
+    pub level_offset_db: f64,
+    /// Arrivals that no traced path explains.
+    pub unmodelled: Vec<UnmodelledArrival>,
 }
 
 /// One row of a dataset.
@@ -99,6 +128,10 @@ pub struct Record {
     pub arrivals: Arrivals,
     /// What was commanded, if the row replays a measurement campaign.
     pub replayed: Option<Replayed>,
+    /// What the receiver believes about layout and pose; `None` where that is the truth. See [`Record::reported`].
+    pub believed: Option<Reported>,
+    /// What the row owes to its outing; `None` where the recipe has no model error.
+    pub outing: Option<OutingRow>,
     /// The observation as `[bins][2]`, channel last, if it was stored and asked for.
     pub csi: Option<Vec<Complex32>>,
 }
@@ -107,6 +140,27 @@ impl Record {
     /// Everything that stands in the room, as surfaces number it: the scene's boxes, then the board.
     pub fn standing(&self) -> impl Iterator<Item = BoxShape> + '_ {
         self.boxes.iter().copied().chain(self.board.map(|board| board.shape))
+    }
+
+    /// What stands in the room as the receiver believes it: the scene's boxes, then the reported board.
+    pub fn reported_standing(&self) -> impl Iterator<Item = BoxShape> + '_ {
+        self.boxes.iter().copied().chain(self.reported().board)
+    }
+
+    /// What the receiver believes about layout and pose: what was reported to it, or else the truth.
+    #[must_use]
+    pub fn reported(&self) -> Reported {
+        self.believed.unwrap_or_else(|| Reported {
+            room: self.room,
+            board: self.board.map(|board| board.shape),
+            rx: self.rx,
+        })
+    }
+
+    /// Level of the observation against the recipe's, dB: TX-power offset and level offset of the outing.
+    #[must_use]
+    pub fn level_db(&self) -> f64 {
+        self.tx_power_offset_db + self.outing.as_ref().map_or(0.0, |outing| outing.level_offset_db)
     }
 
     /// A record to be filled, column group by column group.
@@ -135,6 +189,8 @@ impl Record {
             left_out: None,
             arrivals: Arrivals::default(),
             replayed: None,
+            believed: None,
+            outing: None,
             csi: None,
         }
     }

@@ -10,7 +10,7 @@ use crate::columns;
 use crate::recipe::{Csi, Recipe};
 
 /// Version of the columns that this program writes.
-pub const SCHEMA_VERSION: SchemaVersion = SchemaVersion { major: 1, minor: 2 };
+pub const SCHEMA_VERSION: SchemaVersion = SchemaVersion { major: 1, minor: 3 };
 
 /// The first version whose paths list their interactions.
 pub(crate) const WITH_INTERACTIONS: SchemaVersion = SchemaVersion { major: 1, minor: 1 };
@@ -20,6 +20,9 @@ pub(crate) const WITH_LEFT_OUT: SchemaVersion = SchemaVersion { major: 1, minor:
 
 /// The first version whose rows hold the boxes of a recipe's scene.
 pub(crate) const WITH_BOXES: SchemaVersion = SchemaVersion { major: 1, minor: 2 };
+
+/// The first version whose rows may belong to outings.
+pub(crate) const WITH_OUTINGS: SchemaVersion = SchemaVersion { major: 1, minor: 3 };
 
 /// A version of the columns. A minor step adds columns, and programs that know an older minor leave them aside; a major
 /// step changes or removes some.
@@ -94,6 +97,8 @@ pub struct Shape {
     pub transmission: bool,
     /// Whether rooms are those of a recipe's scene.
     pub scene: bool,
+    /// Whether rows belong to outings and hold what the receiver believes.
+    pub outings: bool,
     /// Version of the columns, at most [`SCHEMA_VERSION`].
     pub version: SchemaVersion,
 }
@@ -109,6 +114,7 @@ impl Shape {
             replay: recipe.replay.is_some(),
             scene: recipe.scene.is_some(),
             transmission: recipe.propagation.transmission,
+            outings: recipe.has_outings() && version >= WITH_OUTINGS,
             version: version.min(SCHEMA_VERSION),
         }
     }

@@ -42,8 +42,8 @@ pub struct RowStatistics {
     pub paths_mean: f64,
     /// Rows by number of arrivals found, from 0 to K.
     pub arrivals: Vec<u64>,
-    /// Boards by region: across, beside, behind TX, behind RX.
-    pub regions: [u64; 4],
+    /// Boards by region: across, beside, behind TX, behind RX, free.
+    pub regions: [u64; 5],
     /// Raw SNR of the arrivals, dB.
     pub raw_snr_db: Option<Percentiles>,
     /// Share of arrivals within one resolution cell of a true path.
@@ -67,7 +67,7 @@ pub struct Statistics {
     los: u64,
     paths: u64,
     arrivals: Vec<u64>,
-    regions: [u64; 4],
+    regions: [u64; 5],
     matched: u64,
     raw_snr_db: Histogram,
     phase_error: Histogram,
@@ -90,7 +90,7 @@ impl Statistics {
             los: 0,
             paths: 0,
             arrivals: vec![0; recipe.sre.keep + 1],
-            regions: [0; 4],
+            regions: [0; 5],
             matched: 0,
             raw_snr_db: Histogram::new(-100.0, 150.0, 0.02),
             phase_error: angles(),
@@ -261,7 +261,7 @@ pub struct SplitStatistics {
 
 /// The regions in the order of [`RowStatistics::regions`].
 #[must_use]
-pub fn region_labels() -> [&'static str; 4] {
+pub fn region_labels() -> [&'static str; 5] {
     Region::ALL.map(Region::label)
 }
 

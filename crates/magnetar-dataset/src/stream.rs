@@ -26,9 +26,23 @@ pub enum Purpose {
     RfChain,
     /// Receiver noise.
     Noise,
+    /// Arrivals that no traced path explains.
+    Unmodelled,
+    /// Antenna pattern errors of an outing.
+    PatternError,
+    /// Level offset of an outing.
+    Level,
+    /// RF chain of an outing.
+    OutingRfChain,
+    /// Error of the reported walls.
+    ReportedWalls,
+    /// Error of the reported board.
+    ReportedBoard,
+    /// Error of the reported RX pose.
+    ReportedPose,
 }
 
-const PURPOSES: [(Purpose, &str); 9] = [
+const PURPOSES: [(Purpose, &str); 16] = [
     (Purpose::Room, "room"),
     (Purpose::Materials, "materials"),
     (Purpose::Positions, "positions"),
@@ -38,6 +52,13 @@ const PURPOSES: [(Purpose, &str); 9] = [
     (Purpose::Link, "link"),
     (Purpose::RfChain, "rf-chain"),
     (Purpose::Noise, "noise"),
+    (Purpose::Unmodelled, "unmodelled"),
+    (Purpose::PatternError, "pattern-error"),
+    (Purpose::Level, "level"),
+    (Purpose::OutingRfChain, "outing-rf-chain"),
+    (Purpose::ReportedWalls, "reported-walls"),
+    (Purpose::ReportedBoard, "reported-board"),
+    (Purpose::ReportedPose, "reported-pose"),
 ];
 
 /// The streams of one (seed, split).

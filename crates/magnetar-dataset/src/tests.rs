@@ -279,7 +279,7 @@ fn statistics_of_a_small_corpus_are_sane() {
     assert_eq!((summary.no_board.rows, summary.board.rows, summary.all.rows), (160, 240, 400));
     assert_eq!(summary.no_board.los_share, 1.0);
     assert!((0.5..0.85).contains(&summary.board.los_share), "{}", summary.board.los_share);
-    assert!(summary.board.regions.iter().all(|n| *n > 20), "{:?}", summary.board.regions);
+    assert!(summary.board.regions[..4].iter().all(|n| *n > 20), "{:?}", summary.board.regions);
     assert!(summary.all.arrivals[2] > 300, "{:?}", summary.all.arrivals);
     assert!(summary.all.matched_share > 0.9, "{}", summary.all.matched_share);
     // The residual inter-channel phase error has 5 degrees rms: a median of about 3.4 without interference.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use magnetar_dataset::{Recipe, Record};
+use magnetar_dataset::{Recipe, Record, Reported};
 use magnetar_scene::{Layer, Scene, SceneBox};
 use magnetar_signal::Observation;
 
@@ -18,7 +18,7 @@ pub fn recipe_settings(recipe: &Recipe) -> Result<LinkSettings, ReportError> {
     Ok(LinkSettings { radio, materials, propagation: recipe.propagation })
 }
 
-/// The scene of a row.
+/// The scene of a row as its receiver believes it.
 ///
 /// # Errors
 /// If the recipe's own scene cannot be read.
@@ -26,11 +26,12 @@ pub fn row_scene(record: &Record, recipe: &Recipe) -> Result<Scene, ReportError>
     let layer = |name: &str| Layer::new(name, recipe.surfaces.thickness_m);
     let m = &record.materials;
     let name = format!("row {}", record.index);
+    let Reported { room, board, .. } = record.reported();
     let mut scene = Scene::new(
         &name,
-        record.room,
+        room,
         [layer(&m.wall), layer(&m.ceiling), layer(&m.floor)],
-        f64::midpoint(record.room.min.z, record.room.max.z),
+        f64::midpoint(room.min.z, room.max.z),
     );
     if let Some(nominal) = recipe.nominal_scene()? {
         let boxes = nominal.scene.boxes.into_iter().zip(&record.boxes);
@@ -40,9 +41,9 @@ pub fn row_scene(record: &Record, recipe: &Recipe) -> Result<Scene, ReportError>
             scene.surfaces = nominal.scene.surfaces;
         }
     }
-    scene.boxes.extend(record.board.iter().map(|board| SceneBox {
+    scene.boxes.extend(board.iter().map(|shape| SceneBox {
         name: Some("board".into()),
-        shape: board.shape,
+        shape: *shape,
         layer: Layer::new(m.board.as_deref().unwrap_or(&recipe.surfaces.board_material), recipe.board.thickness_m),
     }));
     Ok(scene)

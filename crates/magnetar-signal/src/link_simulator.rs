@@ -128,6 +128,11 @@ impl LinkSimulator {
         &self.element_paths
     }
 
+    /// The same, to be changed or added to: what the observation will hold beyond the model.
+    pub fn element_paths_mut(&mut self) -> &mut Vec<ElementPath> {
+        &mut self.element_paths
+    }
+
     /// SNR per bin of each path with both antennas and the link scale, mean over the RX elements, dB.
     pub fn path_snrs_db(&self, tx_power_offset_db: f64) -> impl ExactSizeIterator<Item = f64> + '_ {
         let scale = self.radio.amplitude_scale(tx_power_offset_db);

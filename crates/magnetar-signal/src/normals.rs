@@ -110,19 +110,20 @@ fn sin_cos_of_turns(turns: u32) -> (f32, f32) {
 }
 
 /// Standard normals one by one in f64; each two take two numbers of 53 bits from the stream.
-pub(crate) struct Normals<'a, R: ?Sized> {
+pub struct Normals<'a, R: ?Sized> {
     rng: &'a mut R,
     second: Option<f64>,
 }
 
 impl<'a, R: Rng + ?Sized> Normals<'a, R> {
     /// From a stream.
-    pub(crate) fn new(rng: &'a mut R) -> Self {
+    #[must_use]
+    pub fn new(rng: &'a mut R) -> Self {
         Self { rng, second: None }
     }
 
     /// The next one.
-    pub(crate) fn draw(&mut self) -> f64 {
+    pub fn draw(&mut self) -> f64 {
         if let Some(second) = self.second.take() {
             return second;
         }

@@ -4,7 +4,7 @@ use magnetar_dataset::Record;
 use magnetar_posterior::{PosteriorError, RowNumber, Score, ScoreRow, Scorer, Support, SupportSize, Target, Volume};
 use rayon::prelude::*;
 
-use crate::{ReceiverView, StudyError};
+use crate::{ReceiverView, StudyError, truth};
 
 /// Rows scored together.
 pub(crate) const CHUNK: usize = 128;
@@ -20,9 +20,9 @@ pub(crate) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// Makes rows of a split ready.
     pub(crate) fn new(split: &'a str, records: Vec<Record>, size: SupportSize) -> Result<Self, StudyError> {
-        let support = |record: &Record| Support::centred(&record.room, size).map_err(StudyError::at(record));
-        let supports = records.iter().map(support).collect::<Result<_, _>>()?;
-        let views = records.iter().map(ReceiverView::of).collect();
+        let views: Vec<ReceiverView> = records.iter().map(ReceiverView::of).collect();
+        let support = |(record, view): (&Record, &ReceiverView)| view.support(size).map_err(StudyError::at(record));
+        let supports = records.iter().zip(&views).map(support).collect::<Result<_, _>>()?;
         Ok(Self { split, records, supports, views })
     }
 
@@ -63,9 +63,10 @@ impl<'a> Chunk<'a> {
     /// What each of several posteriors per row scores against the truth: row by row, scorer by scorer.
     pub(crate) fn scores(&self, volumes: &[Vec<Volume>]) -> Result<Vec<Vec<Score>>, StudyError> {
         self.map(|n, record, support| {
-            let mask = support.mask(&record.rx);
-            let target = Target::evaluation(support, &mask, &record.tx)?;
-            let score = |volume: &Volume| Score::new(volume, support, &mask, &target, &record.rx, &record.tx);
+            let (rx, tx) = (&self.views[n].rx, truth(record));
+            let mask = support.mask(rx);
+            let target = Target::evaluation(support, &mask, &tx)?;
+            let score = |volume: &Volume| Score::new(volume, support, &mask, &target, rx, &tx);
             Ok(volumes.iter().map(|of_scorer| score(&of_scorer[n])).collect())
         })
     }

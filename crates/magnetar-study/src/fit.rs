@@ -7,7 +7,7 @@ use magnetar_dataset::{Recipe, Record};
 use magnetar_posterior::{PARAMETER_RANGES, PosteriorError, Support, SupportSize, Target, TwinParameters, TwinScorer};
 use rayon::prelude::*;
 
-use crate::{ReceiverView, assignment_index};
+use crate::{ReceiverView, assignment_index, truth};
 
 /// One training row made ready.
 #[derive(Debug, Clone)]
@@ -25,10 +25,11 @@ impl FitRow {
     /// # Errors
     /// When its support or target cannot be made.
     pub fn new(record: &Record, recipe: &Recipe, size: SupportSize) -> Result<Self, PosteriorError> {
-        let support = Support::centred(&record.room, size)?;
-        let target = Target::evaluation(&support, &support.mask(&record.rx), &record.tx)?;
+        let view = ReceiverView::of(record);
+        let support = view.support(size)?;
+        let target = Target::evaluation(&support, &support.mask(&view.rx), &truth(record))?;
         let left_out = assignment_index(recipe, &record.materials);
-        Ok(Self { view: ReceiverView::of(record), support, target, left_out, board: record.board.is_some() })
+        Ok(Self { view, support, target, left_out, board: record.board.is_some() })
     }
 
     fn nll(&self, scorer: &TwinScorer) -> Result<f64, PosteriorError> {

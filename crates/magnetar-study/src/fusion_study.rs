@@ -59,8 +59,8 @@ pub fn fuse_set(
     size: SupportSize,
 ) -> Result<SetResult, PosteriorError> {
     let first = views.first().ok_or(PosteriorError::NothingToFuse)?;
-    let support = Support::centred(&first.room, size)?;
     let known: Vec<ReceiverView> = views.iter().map(ReceiverView::of).collect();
+    let support = Support::centred(&first.reported().room, size)?;
     let rows: Vec<ScoreRow<'_>> = (views.iter().zip(&known))
         .map(|(record, view)| {
             let number = RowNumber { split, index: record.index };

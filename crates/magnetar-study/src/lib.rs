@@ -36,7 +36,7 @@ pub use evaluation::{Evaluation, evaluate, map_posteriors, map_rows, needed_colu
 pub use fit::{FitRow, fit, withheld_nll};
 pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};
-pub use receiver_view::{ReceiverView, stratum};
+pub use receiver_view::{ReceiverView, stratum, truth};
 pub use scorers::{
     NamedScorer, OpenScorer, SCORERS, SceneDevices, ScorerSettings, VolumeFile, VolumeFileError, is_volume_file,
     open_scorer, open_twin, scene_twin, uses_twin,

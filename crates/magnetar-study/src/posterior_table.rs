@@ -82,7 +82,7 @@ impl PosteriorRow {
     #[must_use]
     pub fn new(record: &Record, support: &Support, volume: &Volume) -> Self {
         let (d, i, j) = support.place(volume.mode());
-        let curve = HpdCurve::new(volume, &support.mask(&record.rx), &Target { voxels: Vec::new() });
+        let curve = HpdCurve::new(volume, &support.mask(&record.reported().rx), &Target { voxels: Vec::new() });
         let mass = f64::from(volume.mass()[volume.mode()]);
         let narrow = |values: Vec<f64>| values.into_iter().map(|v| v as f32).collect();
         Self {

@@ -1,16 +1,16 @@
 //! A dataset row split into what the receiver knows and what is true.
 
-use magnetar_dataset::Record;
-use magnetar_posterior::{Layout, ScoreRow, Stratum, Support};
+use magnetar_dataset::{Record, Reported};
+use magnetar_posterior::{Layout, PosteriorError, ScoreRow, Stratum, Support, SupportSize};
 use magnetar_scene::Pose;
 use magnetar_signal::{Arrivals, Observation};
 
 /// What the receiver knows of one observation. Scorers see nothing else of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReceiverView {
-    /// Room bounds and boxes.
+    /// Room bounds and boxes, as reported.
     pub layout: Layout,
-    /// The RX's own pose.
+    /// The RX's own pose, as reported.
     pub rx: Pose,
     /// The retained arrivals.
     pub arrivals: Arrivals,
@@ -22,12 +22,21 @@ impl ReceiverView {
     /// The receiver's part of a row.
     #[must_use]
     pub fn of(record: &Record) -> Self {
+        let Reported { room, rx, .. } = record.reported();
         Self {
-            layout: Layout { room: record.room, boxes: record.standing().collect() },
-            rx: record.rx,
+            layout: Layout { room, boxes: record.reported_standing().collect() },
+            rx,
             arrivals: record.arrivals.clone(),
             observation: record.csi.as_deref().map(Observation::from_interleaved),
         }
+    }
+
+    /// Candidates at cell centres over the room that the receiver believes in.
+    ///
+    /// # Errors
+    /// If the support cannot be made.
+    pub fn support(&self, size: SupportSize) -> Result<Support, PosteriorError> {
+        Support::centred(&self.layout.room, size)
     }
 
     /// The view with candidates, to be scored.
@@ -42,6 +51,12 @@ impl ReceiverView {
             support,
         }
     }
+}
+
+/// Where the TX of a row truly is, held within the room that the receiver believes in.
+#[must_use]
+pub fn truth(record: &Record) -> Pose {
+    record.reported().hold(&record.tx)
 }
 
 /// The balanced group of a row: board condition and material assignment; in replays also placement, protocol and site.

@@ -43,8 +43,8 @@ impl ColumnGroup for BoardColumns {
             number(width, "m", "board-local x", "full size"),
             number(thickness, "m", "board-local y", "full size"),
             number(height, "m", "z", "full size"),
-            number(yaw, "rad", "global", "of the board-local x axis, counter-clockwise from +x"),
-            field("region", DataType::Utf8, "name", "link-relative", "across, beside, behind_tx or behind_rx"),
+            number(yaw, "rad", "global", "of the board-local x axis, counter-clockwise from +x, in [-pi/2, pi/2)"),
+            field("region", DataType::Utf8, "name", "link-relative", "across, beside, behind_tx, behind_rx or free"),
         ]);
         let board = field("board", DataType::Struct(members), "", "global", "the reflector board; null without one");
         vec![board.with_nullable(true)]

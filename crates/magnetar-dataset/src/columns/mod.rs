@@ -15,9 +15,11 @@ mod describe;
 mod error;
 mod interactions;
 mod left_out;
+mod outing;
 mod paths;
 mod pose;
 mod replay;
+mod reported;
 mod rf_chain;
 mod room;
 mod row_number;
@@ -39,7 +41,7 @@ use crate::record::Record;
 use crate::schema::Shape;
 
 /// All groups, in the order of their columns.
-const GROUPS: [&dyn ColumnGroup; 11] = [
+const GROUPS: [&dyn ColumnGroup; 13] = [
     &row_number::RowNumberColumns,
     &room::RoomColumns,
     &boxes::BoxColumns,
@@ -50,6 +52,8 @@ const GROUPS: [&dyn ColumnGroup; 11] = [
     &left_out::LeftOutColumns,
     &arrivals::ArrivalColumns,
     &replay::ReplayColumns,
+    &reported::ReportedColumns,
+    &outing::OutingColumns,
     &csi::CsiColumns,
 ];
 

@@ -12,6 +12,7 @@ impl Recipe {
         let fail = |message: String| Err(RecipeError::new(format!("recipe {:?}", self.name), message));
         self.check_ranges()?;
         self.radio_config().check().or_else(|e| fail(e.to_string()))?;
+        self.model_error.check().or_else(|e| fail(e.to_string()))?;
         let (room, board, devices) = (&self.room, &self.board, &self.devices);
         for (low_key, low, high_key, high) in [
             ("board.width_min_m", board.width_min_m, "board.width_max_m", board.width_max_m),

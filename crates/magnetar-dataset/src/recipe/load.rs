@@ -102,9 +102,16 @@ impl Recipe {
 
     /// The whole recipe as a TOML table, with the keys that are not written while they have their default.
     pub(super) fn to_table(&self) -> toml::Table {
-        let mut table = toml::Table::try_from(self).expect("a recipe is plain data with text keys");
-        let propagation = toml::Table::try_from(self.propagation).expect("two plain values");
-        table.insert("propagation".into(), Value::Table(propagation));
+        const PLAIN: &str = "a recipe is plain data with text keys";
+        let mut table = toml::Table::try_from(self).expect(PLAIN);
+        let model_error = Value::try_from(self.model_error).expect(PLAIN);
+        let outing = Value::try_from(self.outing).expect(PLAIN);
+        table.insert("model_error".into(), model_error);
+        table.insert("outing".into(), outing);
+        table.insert("propagation".into(), Value::try_from(self.propagation).expect(PLAIN));
+        if let Some(board) = table.get_mut("board").and_then(Value::as_table_mut) {
+            board.insert("placement".into(), Value::try_from(self.board.placement).expect(PLAIN));
+        }
         if let Some(Value::Table(sre)) = table.get_mut("sre") {
             sre.entry("excluded_bins").or_insert_with(|| Value::Array(Vec::new()));
         }

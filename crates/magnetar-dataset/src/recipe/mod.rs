@@ -5,6 +5,7 @@ mod files;
 mod hash;
 mod keys;
 mod load;
+mod model_error;
 mod physical;
 mod scene;
 mod show;
@@ -25,6 +26,7 @@ use crate::replay::Protocol;
 pub use hash::hex;
 pub use keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
 pub use load::RecipeError;
+pub use model_error::{ModelError, Outing};
 pub use physical::{NamedSurfaces, Slabs};
 pub use scene::NominalScene;
 pub use show::{Entry, differences};
@@ -69,6 +71,12 @@ pub struct Recipe {
     pub devices: Devices,
     /// The reflector board and its regions.
     pub board: BoardFamily,
+    /// In what ways rows differ from what a receiver's model says.
+    #[serde(default, skip_serializing_if = "ModelError::is_default")]
+    pub model_error: ModelError,
+    /// What shares one state of the receiver.
+    #[serde(default, skip_serializing_if = "Outing::is_default")]
+    pub outing: Outing,
     /// How rows are stored; not part of the hash.
     pub store: Store,
     /// What a measurement campaign does, for splits whose `protocol` is not `random`.
@@ -141,6 +149,9 @@ section! {
 section! {
     /// The reflector board and the link-relative regions it stands in.
     BoardFamily {
+        /// What decides where it stands.
+        #[serde(default, skip_serializing_if = "BoardPlacement::is_link")]
+        placement: BoardPlacement,
         /// Least width, metres.
         width_min_m: f64,
         /// Greatest width, metres.
@@ -276,6 +287,23 @@ fn is_yes(switch: &bool) -> bool {
     *switch
 }
 
+/// What decides where a board stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BoardPlacement {
+    /// The link: across it, beside it or behind a device.
+    #[default]
+    Link,
+    /// Nothing: anywhere admissible, any yaw.
+    Free,
+}
+
+impl BoardPlacement {
+    fn is_link(&self) -> bool {
+        *self == Self::Link
+    }
+}
+
 /// How the observation is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -343,5 +371,11 @@ impl Recipe {
             let known: Vec<_> = self.splits.keys().map(String::as_str).collect();
             RecipeError::new(&self.name, format!("no split {name:?}; it has {}", known.join(", ")))
         })
+    }
+
+    /// Whether rows belong to outings: a model error is on, or something is shared.
+    #[must_use]
+    pub fn has_outings(&self) -> bool {
+        !self.model_error.is_off() || self.outing != Outing::default()
     }
 }

@@ -7,6 +7,7 @@ use magnetar_trace::MAX_ORDER;
 use super::keys::Kind::{Assignments, Bool, Choice, Float, Floats, Integer, Integers, OneOf, Text, Texts};
 use super::keys::Origin::{Ours, Paper};
 use super::keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin};
+use super::model_error::{ModelError, Outing};
 use crate::replay::Protocol;
 
 const fn paper(path: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Key {
@@ -137,6 +138,12 @@ pub static KEYS: &[Key] = &[
         "least distance of a device from a wall and from a scene's boxes",
     ),
     ours("devices.separation_min_m", Float(0.02, 100.0), "m", "least planar distance of TX and RX"),
+    ours(
+        "board.placement",
+        Choice(&["link", "free"]),
+        "",
+        "where it stands: link (link-relative regions) or free (anywhere admissible, any yaw)",
+    ),
     paper("board.width_min_m", Float(0.01, 100.0), "m", "least width"),
     paper("board.width_max_m", Float(0.01, 100.0), "m", "greatest width; uniform between"),
     paper("board.thickness_m", Float(1.0e-4, 10.0), "m", "thickness of the box and of the slab"),
@@ -177,6 +184,28 @@ pub static KEYS: &[Key] = &[
         "behind: offset of the centre from the link's line, uniform in +- this",
     ),
     ours("board.attempts_max", Integer(1, 1_000_000), "", "draws tried for a sample before it is an error"),
+    float(
+        Ours,
+        ModelError::ARRIVALS_MEAN,
+        "arrivals that no traced path explains: mean of their Poisson number per row",
+    ),
+    float(Ours, ModelError::ARRIVALS_LEVEL_DB, "their level against the strongest traced path as received, mean"),
+    float(Ours, ModelError::ARRIVALS_LEVEL_SPREAD_DB, "their level: standard deviation"),
+    float(Ours, ModelError::ARRIVALS_DELAY_SPREAD_NS, "their delay after the first traced path, exponential: mean"),
+    float(Ours, ModelError::ARRIVALS_ELEVATION_MAX_DEG, "their elevation, uniform in +- this; any azimuth"),
+    float(Ours, ModelError::PATTERN_DB_RMS, "error of each device's amplitude pattern, smooth over angle, per outing"),
+    float(Ours, ModelError::PATTERN_PHASE_DEG_RMS, "inter-element phase error that depends on angle, per outing"),
+    float(Ours, ModelError::PATTERN_WIDTH_DEG, "angle over which pattern errors decorrelate"),
+    float(Ours, ModelError::RX_POSITION_M_RMS, "error of the reported RX position per planar axis"),
+    float(Ours, ModelError::RX_HEADING_DEG_RMS, "error of the reported RX heading"),
+    float(Ours, ModelError::WALL_POSITION_M_RMS, "error of the reported position of each wall, per set"),
+    float(Ours, ModelError::BOARD_POSITION_M_RMS, "error of the reported board centre per planar axis, per set"),
+    float(Ours, ModelError::BOARD_YAW_DEG_RMS, "error of the reported board yaw, per set"),
+    float(Ours, ModelError::BOARD_WIDTH_M_RMS, "error of the reported board width, per set"),
+    float(Ours, ModelError::LEVEL_MAX_DB, "level offset of an outing, uniform in +- this"),
+    whole(Ours, Outing::SETS, "consecutive sets of an outing; in a replay an outing is a site of a placement"),
+    ours("outing.rf_chain", Bool, "", "whether the RF chain (but for phase and timing) is one per outing, not per row"),
+    ours("outing.pose", Bool, "", "whether the error of the reported RX pose is one per outing, not per row"),
     ours("store.csi", Choice(&["f32", "f16", "none"]), "", "how the observation is stored; not part of the hash"),
     ours("store.shard_rows", Integer(1, 1_000_000), "rows", "rows of a Parquet file; not part of the hash"),
     ours(

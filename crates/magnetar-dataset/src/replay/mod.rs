@@ -109,6 +109,12 @@ impl Replay {
         self.sites(protocol).len() as u64 * headings * samples
     }
 
+    /// The outing of a row: its site of a placement.
+    pub(crate) fn outing(&self, protocol: Protocol, row: u64) -> u64 {
+        let step = self.step(protocol, row);
+        (step.placement * self.sites(protocol).len() + step.site) as u64
+    }
+
     /// The step that a row replays: placement, then site, then heading, then TX position.
     fn step(&self, protocol: Protocol, row: u64) -> Step {
         let (headings, samples) = self.steps(protocol);

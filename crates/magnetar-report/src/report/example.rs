@@ -24,10 +24,12 @@ pub(super) fn example(
     scorer: Option<&LinkScorer>,
 ) -> Result<String, ReportError> {
     let scene = row_scene(record, recipe)?;
-    let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
+    let reported = record.reported();
+    let tx = reported.hold(&record.tx);
+    let paths = simulator.paths(&scene, &tx, &reported.rx, record.tx_power_offset_db)?;
     let settings = simulator.settings();
     let observation = row_observation(record);
-    let pictured = PicturedLink::row(split, record, &scene, &paths, observation.as_ref());
+    let pictured = PicturedLink::row(split, record, [&tx, &reported.rx], &scene, &paths, observation.as_ref());
     let m = &record.materials;
     let mut out = format!(
         "<div class=\"row\"><h3>Row {} of {}: {}, {}</h3><p class=\"caption\">walls {}, ceiling {}, floor {}; TX-power offset {} dB; {} paths, {} arrivals found. Simulated.</p><div class=\"charts\">",

@@ -51,7 +51,8 @@ impl App {
     pub fn rows(title: &str, rows: Rows, simulator: Simulator, scorer: LinkScorer) -> Result<Self, ReportError> {
         let record = rows.read(&rows.first()?)?;
         let base = row_scene(&record, rows.dataset().recipe())?;
-        let mut start = LinkState::new(&base, &record.tx, &record.rx)?;
+        let reported = record.reported();
+        let mut start = LinkState::new(&base, &reported.hold(&record.tx), &reported.rx)?;
         start.tx_power_offset_db = record.tx_power_offset_db;
         let (title, nonce) = (title.to_owned(), nonce());
         Ok(Self { title, base, start, simulator: Mutex::new(simulator), scorer, rows: Some(rows), nonce })
@@ -165,14 +166,17 @@ impl App {
         let rows = self.rows.as_ref().ok_or_else(|| ReportError::State("no dataset is being viewed".into()))?;
         let record = rows.read(request)?;
         let scene = row_scene(&record, rows.dataset().recipe())?;
-        let mut state = LinkState::new(&scene, &record.tx, &record.rx)?;
+        let reported = record.reported();
+        let tx = reported.hold(&record.tx);
+        let mut state = LinkState::new(&scene, &tx, &reported.rx)?;
         state.tx_power_offset_db = record.tx_power_offset_db;
         let mut simulator = self.simulator();
-        let paths = simulator.paths(&scene, &record.tx, &record.rx, record.tx_power_offset_db)?;
+        let paths = simulator.paths(&scene, &tx, &reported.rx, record.tx_power_offset_db)?;
         let settings = simulator.settings().clone();
         drop(simulator);
         let observation = row_observation(&record);
-        let pictured = PicturedLink::row(&request.split, &record, &scene, &paths, observation.as_ref());
+        let pictured =
+            PicturedLink::row(&request.split, &record, [&tx, &reported.rx], &scene, &paths, observation.as_ref());
         let mut result = picture(&pictured, &state, &settings, &self.scorer)?;
         result.caption = format!(
             "Simulated: row {} of {}, {}, TX-power offset {} dB.",

@@ -43,10 +43,11 @@ pub(crate) struct PicturedLink<'a> {
 }
 
 impl<'a> PicturedLink<'a> {
-    /// A dataset's row, in its scene and with what was made of it.
+    /// A dataset's row, in the scene and with the RX pose that its receiver believes in.
     pub(crate) fn row(
         split: &'a str,
         record: &'a Record,
+        [tx, rx]: [&'a Pose; 2],
         scene: &'a Scene,
         paths: &'a [LinkPath],
         observation: Option<&'a Observation>,
@@ -54,7 +55,7 @@ impl<'a> PicturedLink<'a> {
         let timing_offset_s = record.rf_chain.timing_offset_s;
         let found = &record.arrivals.found;
         let number = Some(RowNumber { split, index: record.index });
-        Self { number, scene, tx: &record.tx, rx: &record.rx, paths, observation, timing_offset_s, found }
+        Self { number, scene, tx, rx, paths, observation, timing_offset_s, found }
     }
 }
 

@@ -8,7 +8,7 @@ use magnetar_dataset::{Columns, Record};
 use magnetar_files::AtomicFolder;
 use magnetar_files::npy::NpyWriter;
 use magnetar_posterior::{Features, PosteriorError, Support, SupportSize, Target, query_channels, spatial_channels};
-use magnetar_study::{ReceiverView, StudyError, map_rows};
+use magnetar_study::{ReceiverView, StudyError, map_rows, truth};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 
@@ -101,21 +101,19 @@ struct Row {
 }
 
 fn make(args: &Args, size: SupportSize, record: &Record) -> Result<Row, PosteriorError> {
+    let (view, tx) = (ReceiverView::of(record), truth(record));
+    let room = &view.layout.room;
     let support = if args.training {
         // One stream per row: any order and any number of threads give the same supports.
         let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
         rng.set_stream(record.index);
-        Support::training(&record.room, size, [record.tx.position.x, record.tx.position.y], &mut rng)?
+        Support::training(room, size, [tx.position.x, tx.position.y], &mut rng)?
     } else {
-        Support::centred(&record.room, size)?
+        Support::centred(room, size)?
     };
-    let mask = support.mask(&record.rx);
-    let target = if args.training {
-        Target::training(&support, &mask, &record.tx)?
-    } else {
-        Target::evaluation(&support, &mask, &record.tx)?
-    };
-    let view = ReceiverView::of(record);
+    let mask = support.mask(&view.rx);
+    let target =
+        if args.training { Target::training(&support, &mask, &tx)? } else { Target::evaluation(&support, &mask, &tx)? };
     let features = Features::new(&support, &view.layout, &view.rx, &view.arrivals);
     Ok(Row { support, features, target })
 }

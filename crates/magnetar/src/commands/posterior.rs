@@ -8,7 +8,9 @@ use anyhow::Context;
 use magnetar_dataset::{Dataset, Record};
 use magnetar_files::npy::{NpyWriter, write_npy};
 use magnetar_posterior::{HpdCurve, Scorer, Support, SupportSize, Target, Volume};
-use magnetar_study::{PosteriorOrigin, PosteriorRow, PosteriorTable, map_posteriors, needed_columns, score_record};
+use magnetar_study::{
+    PosteriorOrigin, PosteriorRow, PosteriorTable, map_posteriors, needed_columns, score_record, truth,
+};
 use serde_json::{Value, json};
 
 use super::scorer_args::{DatasetScorerArgs, knowledge_line, scorer_json};
@@ -125,13 +127,14 @@ fn write_all(args: &Args, dataset: &Dataset, scorer: &Arc<dyn Scorer>, size: Sup
 
 fn describe(record: &Record, support: &Support, volume: &Volume) -> anyhow::Result<Value> {
     let (d, i, j) = support.place(volume.mode());
-    let mask = support.mask(&record.rx);
+    let rx = record.reported().rx;
+    let mask = support.mask(&rx);
     let curve = HpdCurve::new(volume, &mask, &Target { voxels: Vec::new() });
     let hpd: Vec<_> = [50usize, 90]
         .iter()
         .map(|percent| json!({ "mass_percent": percent, "support_percent": 100.0 * curve.support[*percent] }))
         .collect();
-    let target = Target::evaluation(support, &mask, &record.tx)?;
+    let target = Target::evaluation(support, &mask, &truth(record))?;
     let nll: f64 = target.voxels.iter().map(|&(n, w)| -w * f64::from(volume.mass()[n]).ln()).sum();
     let pose = |p: &magnetar_scene::Pose| json!({ "x_m": p.position.x, "y_m": p.position.y, "heading_deg": p.heading.to_degrees() });
     let xy: Vec<Vec<f64>> = volume.position_marginal().chunks(support.size().columns).map(<[f64]>::to_vec).collect();
@@ -144,7 +147,7 @@ fn describe(record: &Record, support: &Support, volume: &Volume) -> anyhow::Resu
             "mass": volume.mass()[volume.mode()],
         },
         "truth": pose(&record.tx),
-        "rx": pose(&record.rx),
+        "rx": pose(&rx),
         "nll": nll,
         "hpd": hpd,
         "heading_deg": (0..support.size().headings).map(|d| support.heading(d).to_degrees()).collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use magnetar_dataset::Record;
+use magnetar_dataset::{Record, Reported};
 use magnetar_posterior::{BalancedMetrics, Support, SupportSize, UniformScorer, Volume, fuse};
 use magnetar_report::Theme;
 use magnetar_report::figure::{
@@ -91,7 +91,8 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     let scorer = args.scorer.open(dataset.recipe())?;
     let record = dataset.read_row(&args.split, args.row, needed_columns(std::slice::from_ref(&scorer)))?;
     let (support, volume) = score_record(&args.split, &record, &*scorer, SupportSize::EVALUATION)?;
-    let boxes: Vec<BoxShape> = record.standing().collect();
+    let Reported { room, rx, .. } = record.reported();
+    let boxes: Vec<BoxShape> = record.reported_standing().collect();
     let caption = format!(
         "Simulated: row {} of {}, {}, {}; {}.",
         record.index,
@@ -103,9 +104,9 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     let picture = PosteriorPicture {
         support: &support,
         volume: &volume,
-        room: &record.room,
+        room: &room,
         boxes: &boxes,
-        rx: &[record.rx],
+        rx: &[rx],
         truth: Some(record.tx),
         caption: &caption,
     };
@@ -179,14 +180,15 @@ pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
         .collect::<Result<Vec<_>, _>>()?;
     let (supports, volumes): (Vec<Support>, Vec<Volume>) = scored.into_iter().unzip();
     let fused = fuse(&volumes)?;
-    let boxes: Vec<BoxShape> = start.standing().collect();
-    let rx: Vec<_> = records.iter().map(|r| r.rx).collect();
+    let room = start.reported().room;
+    let boxes: Vec<BoxShape> = start.reported_standing().collect();
+    let rx: Vec<_> = records.iter().map(|r| r.reported().rx).collect();
     let caption =
         format!("Simulated: set {} of {}, {} views; {}.", args.set, args.split, views, knowledge_line(&*scorer));
     let picture = PosteriorPicture {
         support: &supports[0],
         volume: &volumes[0],
-        room: &start.room,
+        room: &room,
         boxes: &boxes,
         rx: &rx,
         truth: Some(start.tx),
