@@ -12,10 +12,11 @@ use super::scene::{self, SCENE, SCENE_TEXT};
 use super::text::{convert, line_of};
 
 const PAPER: &str = include_str!("../../recipes/paper.toml");
+const FIELD: &str = include_str!("../../recipes/field.toml");
 const REPLAY: &str = include_str!("../../recipes/replay.toml");
 
 /// The shipped recipes: name and text.
-pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("replay", REPLAY)];
+pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("field", FIELD), ("replay", REPLAY)];
 
 /// A recipe file larger than this is a mistake.
 const MAX_BYTES: u64 = 1 << 20;
