@@ -38,6 +38,7 @@ struct Row {
     double inside[4];            // where a TX may stand: xmin, xmax, ymin, ymax
     unsigned first_box, box_count;
     float rx_heading, patch2;
+    float first_heading, unused; // of candidate heading 0
     unsigned seen;               // arrivals used
     float phase[USED], snr_db[USED], phase_variance[USED];
     float cut_db;
@@ -58,6 +59,7 @@ struct Shared {
     float los_variance, reflection_variance;
     float merge_m, merge_softness_m, fading, rank_variance;
     float outlier_first, outlier_second, offset_max, stray;
+    float heading_variance, position_variance, map_variance, unused; // of what is reported: rad^2, m^2
     unsigned columns, lines;     // fine positions along x and y
     unsigned grain;              // of them in a cell, along each axis
     unsigned headings, heading_grain, lanes; // candidate headings, fine ones in each, floats of a gain row
@@ -74,11 +76,11 @@ struct Merge {
 
 // What one fine position offers to explain the arrivals.
 struct Candidate {
-    unsigned state; // 0: no TX can be here; 1: only strays explain what was seen; 2: to be scored
+    unsigned state; // 0: no TX can be here; 1: to be scored
     unsigned count, direct, merge_count;
     unsigned near[USED]; // bit i: path i can explain the arrival
     unsigned row[MAX_PATHS];
-    float mismatch2[USED][MAX_PATHS], variance[USED][MAX_PATHS];
+    float mismatch2[USED][MAX_PATHS], variance[USED][MAX_PATHS], level_variance[MAX_PATHS];
     Merge merges[MAX_MERGES];
 };
 

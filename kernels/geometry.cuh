@@ -19,10 +19,13 @@
 #define POINT_M 1e-9
 
 // The paths of one position.
+// Half the arc over which the slope of the RX gain is taken, radians.
+#define SLOPE_STEP 0.08726646f
+
 struct Paths {
     unsigned count;
     unsigned surface[MAX_PATHS], row[MAX_PATHS];
-    float across[MAX_PATHS], length[MAX_PATHS], snr_db[MAX_PATHS];
+    float across[MAX_PATHS], length[MAX_PATHS], snr_db[MAX_PATHS], slope2[MAX_PATHS];
     float cos_incidence[MAX_PATHS], te[MAX_PATHS], tm[MAX_PATHS];
 };
 
@@ -110,7 +113,9 @@ static __device__ void push(const Row &row, const Shared &shared, const float *r
                             const Vec &departure, const Vec &arrival, double length, double cos_incidence, double te,
                             double tm) {
     const float azimuth = angle((float)arrival.x[1], (float)arrival.x[0]);
-    const float gain = rx_gain_at(rx_gain, azimuth - row.rx_heading, elevation_index((float)arrival.x[2]));
+    const float turned = azimuth - row.rx_heading;
+    const unsigned up = elevation_index((float)arrival.x[2]);
+    const float gain = rx_gain_at(rx_gain, turned, up);
     const float snr_db = shared.snr_at_one_metre_db - 2.0f * DB_PER_OCTAVE * log2_of((float)length) + gain;
     unsigned slot = paths.count;
     if (slot < MAX_PATHS) {
@@ -120,12 +125,15 @@ static __device__ void push(const Row &row, const Shared &shared, const float *r
         for (unsigned n = 1; n < MAX_PATHS; ++n) slot = paths.snr_db[n] < paths.snr_db[slot] ? n : slot;
         if (paths.snr_db[slot] >= snr_db) return;
     }
-    const float leaving = angle((float)departure.x[1], (float)departure.x[0]);
+    const float leaving = angle((float)departure.x[1], (float)departure.x[0]) - row.first_heading;
+    const float rise = rx_gain_at(rx_gain, turned + SLOPE_STEP, up) - rx_gain_at(rx_gain, turned - SLOPE_STEP, up);
+    const float slope = rise * (0.5f / SLOPE_STEP);
     const unsigned degrees = (unsigned)(leaving * (180.0f / PI_F) + 720.5f) % AZIMUTH_STEPS;
     paths.surface[slot] = surface;
     paths.across[slot] = (float)(row.rx_cos * arrival.x[1] - row.rx_sin * arrival.x[0]);
     paths.length[slot] = (float)length;
     paths.snr_db[slot] = snr_db;
+    paths.slope2[slot] = slope * slope;
     paths.row[slot] = elevation_index((float)departure.x[2]) * AZIMUTH_STEPS + degrees;
     paths.cos_incidence[slot] = (float)cos_incidence;
     paths.te[slot] = (float)te;

@@ -42,7 +42,8 @@ static __device__ float likelihood(const Row &row, const Shared &shared, const C
     float snr[MAX_PATHS], variance[MAX_PATHS], blur[MAX_PATHS], own[MAX_PATHS];
     for (unsigned i = 0; i < n; ++i) {
         snr[i] = gains[candidate.row[i] * shared.lanes + heading] + base[i];
-        variance[i] = candidate.direct >> i & 1 ? shared.los_variance : shared.reflection_variance;
+        const float kind = candidate.direct >> i & 1 ? shared.los_variance : shared.reflection_variance;
+        variance[i] = kind + candidate.level_variance[i];
         blur[i] = 0.0f;
         own[i] = 1.0f;
     }
@@ -77,6 +78,13 @@ static __device__ float likelihood(const Row &row, const Shared &shared, const C
     float second[MAX_PATHS];
     for (unsigned j = 0; j < n; ++j) {
         if (candidate.near[1] >> j & 1) second[j] = own[j] * phase_density(candidate, 1, j, blur[j]);
+    }
+    // Where all arrivals are strays, nothing tells the offset: its variance adds to the spread.
+    float unseen = 1.0f;
+    const float unknown_level = shared.rank_variance + limit * limit * (1.0f / 3.0f);
+    for (unsigned l = 0; shared.ranking && l < n; ++l) {
+        const float above = soft_step((snr[l] - row.cut_db) * rsqrtf(variance[l] + unknown_level));
+        unseen *= fmaxf(1.0f - own[l] * above, 0.02f);
     }
     for (unsigned i = 0; i < n; ++i) {
         if (!(candidate.near[0] >> i & 1)) continue;
@@ -116,10 +124,20 @@ static __device__ float likelihood(const Row &row, const Shared &shared, const C
     total *= 1.0f - shared.outlier_first;
     for (unsigned j = 0; row.seen > 1 && j < n; ++j) {
         if (!(candidate.near[1] >> j & 1)) continue;
-        const float alone = offset_density(row.snr_db[1] - snr[j], variance[j], limit);
-        total += second[j] * alone * (shared.outlier_first * shared.stray);
+        const float d2 = row.snr_db[1] - snr[j];
+        const float offset = fmaxf(fminf(d2, limit), -limit);
+        float others = 1.0f;
+        for (unsigned l = 0; shared.ranking && l < n; ++l) {
+            if (l == j) continue;
+            const float spread = rsqrtf(variance[l] + shared.rank_variance);
+            const float above = soft_step((snr[l] + offset - row.cut_db) * spread);
+            others *= fmaxf(1.0f - own[l] * above, 0.02f);
+        }
+        const float alone = offset_density(d2, variance[j], limit);
+        const float share = shared.outlier_first * (1.0f - shared.outlier_second) * shared.stray;
+        total += second[j] * others * alone * share;
     }
-    return total + stray_likelihood(row, shared);
+    return total + unseen * stray_likelihood(row, shared);
 }
 
 // grid: (fine positions * fine headings / THREADS, rows)
@@ -135,8 +153,6 @@ score_candidates(const Row *__restrict__ rows, const Candidate *__restrict__ can
     const Candidate &candidate = candidates[index];
     float sum = 0.0f;
     if (candidate.state == 1) {
-        sum = stray_likelihood(row, shared);
-    } else if (candidate.state == 2) {
         // Where no two paths explain both arrivals, materials make no difference worth its time: the first stands for all.
         const bool complete = row.seen < 2 ? (row.seen == 0 || candidate.near[0] != 0)
                                            : candidate.near[0] != 0 && candidate.near[1] != 0 &&

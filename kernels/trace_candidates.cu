@@ -26,22 +26,28 @@ static __device__ void compare(const Row &row, const Shared &shared, const Paths
         }
     }
     candidate.merge_count = merges;
-    bool any = row.seen == 0;
+    float swing[MAX_PATHS];
+    for (unsigned i = 0; i < paths.count; ++i) {
+        const float inverse2 = 1.0f / (paths.length[i] * paths.length[i]);
+        const float sine2 = 1.0f - paths.cos_incidence[i] * paths.cos_incidence[i];
+        const float image2 = paths.surface[i] == DIRECT ? 0.0f : 4.0f * shared.map_variance * sine2;
+        const float turned = shared.heading_variance + shared.position_variance * inverse2;
+        swing[i] = turned + (row.patch2 + image2) * inverse2;
+        candidate.level_variance[i] = paths.slope2[i] * turned;
+    }
     for (unsigned k = 0; k < USED; ++k) {
         unsigned near = 0;
         for (unsigned i = 0; k < row.seen && i < paths.count; ++i) {
             const float across = paths.across[i];
             const float turns = (shared.kappa * across - row.phase[k]) * (1.0f / TAU_F);
             const float mismatch = (turns - roundf(turns)) * TAU_F;
-            const float length2 = paths.length[i] * paths.length[i];
-            const float swing = shared.kappa * shared.kappa * (1.0f - across * across) / length2;
-            const float variance = row.phase_variance[k] + swing * row.patch2;
+            const float variance =
+                row.phase_variance[k] + shared.kappa * shared.kappa * (1.0f - across * across) * swing[i];
             candidate.mismatch2[k][i] = mismatch * mismatch;
             candidate.variance[k][i] = variance;
             if (mismatch * mismatch < 12.25f * variance + 4.0f * shared.fading * fades[i]) near |= 1u << i;
         }
         candidate.near[k] = near;
-        any = any || near != 0;
     }
     candidate.count = paths.count;
     candidate.direct = 0;
@@ -49,7 +55,7 @@ static __device__ void compare(const Row &row, const Shared &shared, const Paths
         candidate.row[i] = paths.row[i];
         if (paths.surface[i] == DIRECT) candidate.direct |= 1u << i;
     }
-    candidate.state = any ? 2 : 1;
+    candidate.state = 1;
 }
 
 // |te R_te + tm R_tm|^2 from a table of (re, im) of R_te and R_tm by cosine of incidence.

@@ -15,7 +15,7 @@ namespace candidate_files { // one for the three, which share headers
 
 #include "gather_evidence.cu"
 }
-static_assert(sizeof(candidate_files::Candidate) == 1056, "the host allocates this many bytes a position");
+static_assert(sizeof(candidate_files::Candidate) == 1104, "the host allocates this many bytes a position");
 namespace selftest_file {
 #include "selftest.cu"
 }

@@ -15,7 +15,7 @@ use crate::lane::Lane;
 const THREADS: u32 = 128;
 
 /// Bytes of `Candidate` and floats of a level row (`kernels/candidate.cuh`).
-const CANDIDATE_BYTES: usize = 1056;
+const CANDIDATE_BYTES: usize = 1104;
 const MAX_PATHS: usize = 12;
 
 /// A plain layout of the posterior crate, as the driver wants to have it named.

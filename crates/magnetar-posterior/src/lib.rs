@@ -34,7 +34,7 @@ pub use error::PosteriorError;
 pub use features::{DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, query_channels, spatial_channels};
 pub use fusion::{Fused, fuse};
 pub use hpd::{HpdCurve, LEVELS};
-pub use knowledge::{Knowledge, LevelKnowledge, MaterialKnowledge};
+pub use knowledge::{Knowledge, LevelKnowledge, MaterialKnowledge, ReportedErrors};
 pub use layout::Layout;
 pub use location::{Location, Mode, Snapshot};
 pub use loss::uniform_referenced_loss;

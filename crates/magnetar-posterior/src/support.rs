@@ -48,6 +48,8 @@ pub struct Support {
     bounds: [f64; 4],
     xs: Vec<f64>,
     ys: Vec<f64>,
+    /// Heading of bin 0, radians.
+    first_heading: f64,
 }
 
 impl Support {
@@ -93,7 +95,19 @@ impl Support {
         };
         let xs = axis(x0, x1, size.columns);
         let ys = axis(y0, y1, size.rows);
-        Ok(Self { size, bounds: [x0, x1, y0, y1], xs, ys })
+        Ok(Self { size, bounds: [x0, x1, y0, y1], xs, ys, first_heading: 0.0 })
+    }
+
+    /// The same candidates turned so that bin 0 looks along `heading` (radians): a support aligned with a truth.
+    #[must_use]
+    pub fn turned(self, heading: f64) -> Self {
+        Self { first_heading: wrap(heading), ..self }
+    }
+
+    /// Heading of bin 0, radians; 0 unless the support was turned.
+    #[must_use]
+    pub fn first_heading(&self) -> f64 {
+        self.first_heading
     }
 
     /// D, H and W.
@@ -127,10 +141,10 @@ impl Support {
         [(x1 - x0) / self.size.columns as f64, (y1 - y0) / self.size.rows as f64]
     }
 
-    /// Heading of bin `d`, radians in [-pi, pi): bin 0 looks along +x.
+    /// Heading of bin `d`, radians in [-pi, pi): bin 0 looks along +x unless the support was turned.
     #[must_use]
     pub fn heading(&self, d: usize) -> f64 {
-        wrap(d as f64 * TAU / self.size.headings as f64)
+        wrap(self.first_heading + d as f64 * TAU / self.size.headings as f64)
     }
 
     /// Flat index of candidate (d, i, j).

@@ -45,7 +45,7 @@ impl Target {
         heading: f64,
     ) -> Result<Self, PosteriorError> {
         let mut voxels = Vec::with_capacity(8);
-        for (d, wd) in circular(support.size().headings, heading) {
+        for (d, wd) in circular(support.size().headings, heading - support.first_heading()) {
             for &(i, wi) in rows {
                 for &(j, wj) in columns {
                     let weight = wd * wi * wj;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use magnetar_dataset::{Columns, Record};
 use magnetar_posterior::{
-    BalancedMetrics, BalancedScores, DesignMetrics, Knowledge, PairedScores, PosteriorError, Scorer, Support,
-    SupportSize, Volume, post_index,
+    BalancedMetrics, BalancedScores, DesignMetrics, Knowledge, PairedScores, PosteriorError, RowNumber, ScoreRow,
+    Scorer, Support, SupportSize, Volume, post_index,
 };
 use rayon::prelude::*;
 
 use crate::chunk::{CHUNK, Chunk};
-use crate::{StudyError, stratum};
+use crate::{ReceiverView, StudyError, stratum};
 
 /// Maps rows on all cores, in order, a chunk in memory at a time.
 ///
@@ -67,6 +67,26 @@ pub fn score_record(
     let volumes = chunk.volumes(scorer)?;
     let pairs = chunk.map(|n, _, support| Ok((support.clone(), volumes[n].clone())))?;
     pairs.into_iter().next().ok_or(StudyError::Row { index: record.index, source: PosteriorError::NoMass })
+}
+
+/// The posterior of one row on headings counted from the true one, as pictures of fixed-heading slices need it: bin 0 is
+/// the true heading. Volumes from a file are at headings of their own and cannot be had so.
+///
+/// # Errors
+/// If the row cannot be scored.
+pub fn score_aligned(
+    split: &str,
+    record: &Record,
+    scorer: &dyn Scorer,
+    size: SupportSize,
+) -> Result<(Support, Volume), StudyError> {
+    let view = ReceiverView::of(record);
+    let support = view.support(size).map_err(StudyError::at(record))?.turned(record.tx.heading);
+    let row = ScoreRow { number: Some(RowNumber { split, index: record.index }), ..view.on(&support) };
+    let volume = scorer.score(&[row]).map_err(StudyError::at(record))?.pop();
+    volume
+        .map(|volume| (support, volume))
+        .ok_or(StudyError::Row { index: record.index, source: PosteriorError::NoMass })
 }
 
 /// The columns that scorers need of a dataset.

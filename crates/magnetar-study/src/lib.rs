@@ -32,7 +32,9 @@ pub mod sweep;
 mod twin_model;
 
 pub use error::StudyError;
-pub use evaluation::{Evaluation, evaluate, map_posteriors, map_rows, needed_columns, post_indices, score_record};
+pub use evaluation::{
+    Evaluation, evaluate, map_posteriors, map_rows, needed_columns, post_indices, score_aligned, score_record,
+};
 pub use fit::{FitRow, fit, withheld_nll};
 pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};

@@ -7,7 +7,7 @@ use magnetar_trace::TraceOptions;
 use crate::error::StudyError;
 
 /// The split whose material assignments the receiver knows. Those of the test split are held out.
-const KNOWN_SPLIT: &str = "train";
+pub(crate) const KNOWN_SPLIT: &str = "train";
 
 /// The model of a recipe. Materials are those of its `train` split (of its first split if it has none of that
 /// name): the test split's are held out. Those of a recipe's scene are known.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{ScoringBackend, TwinScorer};
 use crate::identity::hash_of;
-use crate::{Knowledge, LevelKnowledge, MaterialKnowledge, PosteriorError, ScoreRow, Scorer, Volume};
+use crate::{Knowledge, LevelKnowledge, MaterialKnowledge, PosteriorError, ReportedErrors, ScoreRow, Scorer, Volume};
 
 /// The twin posterior on a device.
 #[derive(Clone)]
@@ -48,17 +48,25 @@ impl Scorer for Twin {
 
     fn identity(&self) -> String {
         let scorer = &self.scorer;
-        hash_of(&("twin v1", scorer.model(), scorer.parameters(), scorer.grain(), scorer.ablation()))
+        hash_of(&("twin v2", scorer.model(), scorer.parameters(), scorer.grain(), scorer.ablation()))
     }
 
     fn knowledge(&self) -> Knowledge {
-        let model = self.scorer.model();
-        let level =
-            LevelKnowledge { snr_at_one_metre_db: model.snr_at_one_metre_db, offset_max_db: model.power_offset_max_db };
+        let (model, parameters) = (self.scorer.model(), self.scorer.parameters());
+        let level = LevelKnowledge {
+            snr_at_one_metre_db: model.snr_at_one_metre_db,
+            offset_max_db: self.scorer.level_max_db(),
+        };
+        let reported = ReportedErrors {
+            heading_deg: parameters.heading_sigma_deg,
+            position_m: parameters.position_sigma_m,
+            map_m: parameters.map_sigma_m,
+        };
         Knowledge {
             materials: self.materials.clone(),
             level: Some(level),
             layout: true,
+            reported: Some(reported),
             propagation: Some(model.propagation),
         }
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::TwinScorer;
 use super::geometry::{CandidateTracer, DB_PER_OCTAVE, DIRECT, MAX_PATHS, Paths};
 use super::lanes::{LANES, log2};
-use super::likelihood::{Matches, Observed, Widths, likelihood, stray_likelihood};
+use super::likelihood::{Matches, Observed, Widths, likelihood};
 use super::tables::HeadingTable;
 use crate::{Layout, Support};
 
@@ -28,7 +28,8 @@ impl TwinScorer {
         let widths = self.widths();
         let seen = self.observed(arrivals, &widths);
         let world = layout.world();
-        let tracer = CandidateTracer::new(&world, rx, self.model(), &self.shared.rx_gain, &table);
+        let first = support.first_heading();
+        let tracer = CandidateTracer::new(&world, rx, self.model(), &self.shared.rx_gain, (&table, first));
         let assignments = self.kept_assignments(left_out);
         let job = Job { scorer: self, assignments, tracer: &tracer, table: &table, widths, seen, support, rx };
         let lines = size.rows * self.grain.position;
@@ -150,10 +151,6 @@ impl Job<'_> {
     /// Likelihood at one position for all fine headings, averaged over the materials.
     #[inline(always)]
     fn point(&self, paths: &Paths, matches: &Matches, out: &mut [f32]) {
-        if !matches.any(&self.seen) {
-            out.fill(stray_likelihood(&self.seen, &self.widths));
-            return;
-        }
         out.fill(0.0);
         // Where no two paths explain both arrivals, materials make no difference worth its time: the first stands for all.
         let used = if matches.complete(&self.seen) { self.assignments.len() } else { 1 };

@@ -29,6 +29,8 @@ pub struct TwinRow {
     box_count: u32,
     pub(super) rx_heading: f32,
     patch2: f32,
+    first_heading: f32,
+    unused: f32,
     seen: u32,
     phase: [f32; USED],
     snr_db: [f32; USED],
@@ -68,6 +70,10 @@ pub struct TwinShared {
     outlier_second: f32,
     offset_max: f32,
     stray: f32,
+    heading_variance: f32,
+    position_variance: f32,
+    map_variance: f32,
+    unused: f32,
     /// Fine positions along x.
     pub columns: u32,
     /// Fine positions along y.
@@ -164,6 +170,10 @@ impl TwinScorer {
             outlier_second: widths.outlier_second,
             offset_max: widths.offset_max,
             stray: widths.stray,
+            heading_variance: widths.heading_variance,
+            position_variance: widths.position_variance,
+            map_variance: widths.map_variance,
+            unused: 0.0,
             columns: (size.columns * grain.position) as u32,
             lines: (size.rows * grain.position) as u32,
             grain: grain.position as u32,
@@ -202,7 +212,8 @@ impl TwinScorer {
         let table = self.heading_table(support.size().headings * self.grain.heading);
         let seen = self.observed(row.arrivals, &self.widths());
         let world = row.layout.world();
-        let tracer = CandidateTracer::new(&world, row.rx, self.model(), &self.shared.rx_gain, &table);
+        let first = support.first_heading();
+        let tracer = CandidateTracer::new(&world, row.rx, self.model(), &self.shared.rx_gain, (&table, first));
         let [x0, x1, y0, y1] = support.bounds();
         let margin = self.distances().0;
         let mut out = TwinRow {
@@ -211,6 +222,7 @@ impl TwinScorer {
             inside: [x0 + margin, x1 - margin, y0 + margin, y1 - margin],
             first_box: flat.boxes.len() as u32,
             patch2: self.patch2(support),
+            first_heading: support.first_heading() as f32,
             seen: seen.count as u32,
             phase: seen.phase,
             snr_db: seen.snr_db,

@@ -14,6 +14,9 @@ pub(crate) const MAX_PATHS: usize = 12;
 /// The number of no surface: the direct path's, which has no reflection table. See [`surface_number`].
 pub(crate) const DIRECT: u32 = 0;
 
+/// Half the arc over which the slope of the RX gain is taken, radians: some five degrees.
+const SLOPE_STEP: f32 = 0.087_266_46;
+
 /// `10 log10(x)` from `log2(x)`.
 pub(crate) const DB_PER_OCTAVE: f32 = 3.010_3;
 
@@ -29,6 +32,8 @@ pub(crate) struct Paths {
     pub(crate) length: [f32; MAX_PATHS],
     /// Raw SNR without reflection loss and TX pattern, dB.
     pub(crate) snr_db: [f32; MAX_PATHS],
+    /// Square of the RX gain's change with azimuth, dB^2 / rad^2.
+    pub(crate) slope2: [f32; MAX_PATHS],
     /// Row of the heading table.
     pub(crate) row: [u32; MAX_PATHS],
     pub(crate) cos_incidence: [f32; MAX_PATHS],
@@ -44,6 +49,7 @@ impl Paths {
             across: [0.0; MAX_PATHS],
             length: [1.0; MAX_PATHS],
             snr_db: [0.0; MAX_PATHS],
+            slope2: [0.0; MAX_PATHS],
             row: [0; MAX_PATHS],
             cos_incidence: [1.0; MAX_PATHS],
             te: [1.0; MAX_PATHS],
@@ -66,6 +72,8 @@ pub(crate) struct CandidateTracer<'a> {
     snr_at_one_metre_db: f32,
     rx_gain: &'a GainTable,
     tx_gain: &'a HeadingTable,
+    /// Of candidate heading 0, which the table's headings are counted from.
+    first_heading: f32,
 }
 
 impl<'a> CandidateTracer<'a> {
@@ -74,7 +82,7 @@ impl<'a> CandidateTracer<'a> {
         rx: &Pose,
         model: &super::TwinModel,
         rx_gain: &'a GainTable,
-        tx_gain: &'a HeadingTable,
+        (tx_gain, first_heading): (&'a HeadingTable, f64),
     ) -> Self {
         let (sin, cos) = libm::sincos(rx.heading);
         Self {
@@ -87,6 +95,7 @@ impl<'a> CandidateTracer<'a> {
             snr_at_one_metre_db: model.snr_at_one_metre_db as f32,
             rx_gain,
             tx_gain,
+            first_heading: first_heading as f32,
         }
     }
 
@@ -127,7 +136,8 @@ impl<'a> CandidateTracer<'a> {
     fn push(&self, paths: &mut Paths, geometry: &PathGeometry) {
         let PathGeometry { departure, arrival, length, .. } = geometry;
         let azimuth = atan2(arrival.y as f32, arrival.x as f32);
-        let rx_gain = self.rx_gain.at(azimuth - self.rx_heading, elevation_index(arrival.z as f32));
+        let (turned, up) = (azimuth - self.rx_heading, elevation_index(arrival.z as f32));
+        let rx_gain = self.rx_gain.at(turned, up);
         let snr_db = self.snr_at_one_metre_db - 2.0 * DB_PER_OCTAVE * log2(*length as f32) + rx_gain;
         let slot = if paths.count < MAX_PATHS {
             paths.count += 1;
@@ -140,10 +150,13 @@ impl<'a> CandidateTracer<'a> {
             }
             weakest
         };
-        let leaving = atan2(departure.y as f32, departure.x as f32);
+        let leaving = atan2(departure.y as f32, departure.x as f32) - self.first_heading;
         paths.across[slot] = (self.cos * arrival.y - self.sin * arrival.x) as f32;
         paths.length[slot] = *length as f32;
         paths.snr_db[slot] = snr_db;
+        let rise = self.rx_gain.at(turned + SLOPE_STEP, up) - self.rx_gain.at(turned - SLOPE_STEP, up);
+        let slope = rise * (0.5 / SLOPE_STEP);
+        paths.slope2[slot] = slope * slope;
         paths.row[slot] = self.tx_gain.row(leaving, elevation_index(departure.z as f32)) as u32;
         paths.cos_incidence[slot] = geometry.cos_incidence as f32;
         let (surface, (te, tm)) = match geometry.interactions.first() {

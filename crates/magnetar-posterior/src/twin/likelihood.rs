@@ -35,8 +35,14 @@ pub(crate) struct Widths {
     pub(crate) rank_variance: f32,
     pub(crate) outlier_first: f32,
     pub(crate) outlier_second: f32,
-    /// Power offset half-range, dB.
+    /// Half-range of the level prior, dB.
     pub(crate) offset_max: f32,
+    /// Variance of the RX heading that was reported, rad^2.
+    pub(crate) heading_variance: f32,
+    /// Variance of the reported RX position per axis, m^2.
+    pub(crate) position_variance: f32,
+    /// Variance of a reported surface along its normal, m^2.
+    pub(crate) map_variance: f32,
     /// Density of an arrival that no path explains, per radian and dB.
     pub(crate) stray: f32,
     /// Whether paths above the cut that were not retained count against a candidate.
@@ -79,6 +85,8 @@ pub(crate) struct Matches {
     mismatch2: [[f32; MAX_PATHS]; USED],
     /// Phase variance of path and arrival without fading.
     variance: [[f32; MAX_PATHS]; USED],
+    /// What the reported pose's error adds to the variance of a path's SNR, dB^2.
+    level_variance: [f32; MAX_PATHS],
     /// Paths whose phase can explain the arrival.
     near: [[u8; MAX_PATHS]; USED],
     near_count: [usize; USED],
@@ -91,6 +99,7 @@ impl Matches {
             merge_count: 0,
             mismatch2: [[0.0; MAX_PATHS]; USED],
             variance: [[1.0; MAX_PATHS]; USED],
+            level_variance: [0.0; MAX_PATHS],
             near: [[0; MAX_PATHS]; USED],
             near_count: [0; USED],
         }
@@ -116,14 +125,25 @@ impl Matches {
                 }
             }
         }
+        // How far each path's direction of arrival may be off, squared (rad^2): by the patch, by the reported position,
+        // and by the image that a misplaced surface moves twice as far, seen from the side.
+        let mut swing = [0.0f32; MAX_PATHS];
+        for (i, swing) in swing.iter_mut().enumerate().take(paths.count) {
+            let inverse2 = 1.0 / (paths.length[i] * paths.length[i]);
+            let sine2 = 1.0 - paths.cos_incidence[i] * paths.cos_incidence[i];
+            let image2 =
+                if paths.surface[i] == super::geometry::DIRECT { 0.0 } else { 4.0 * widths.map_variance * sine2 };
+            let turned = widths.heading_variance + widths.position_variance * inverse2;
+            *swing = turned + (patch2 + image2) * inverse2;
+            self.level_variance[i] = paths.slope2[i] * turned;
+        }
         for k in 0..seen.count {
             self.near_count[k] = 0;
             for (i, fade) in fades.iter().enumerate().take(paths.count) {
                 let across = paths.across[i];
                 let turns = (kappa * across - seen.phase[k]) * (1.0 / std::f32::consts::TAU);
                 let mismatch = (turns - turns.round()) * std::f32::consts::TAU;
-                let swing = kappa * kappa * (1.0 - across * across) / (paths.length[i] * paths.length[i]);
-                let variance = seen.phase_variance[k] + swing * patch2;
+                let variance = seen.phase_variance[k] + kappa * kappa * (1.0 - across * across) * swing[i];
                 self.mismatch2[k][i] = mismatch * mismatch;
                 self.variance[k][i] = variance;
                 // Beyond three and a half standard deviations a path explains less than a stray does. What fading
@@ -147,14 +167,9 @@ impl Matches {
             }
         }
     }
-
-    /// Whether any path explains any arrival (or absence is the observation).
-    pub(crate) fn any(&self, seen: &Observed) -> bool {
-        seen.count == 0 || (0..seen.count).any(|k| self.near_count[k] > 0)
-    }
 }
 
-/// The least a likelihood can be: every arrival a stray.
+/// How likely it is that every arrival is a stray, whatever else is there.
 pub(crate) fn stray_likelihood(seen: &Observed, widths: &Widths) -> f32 {
     match seen.count {
         0 => 1e-3,
@@ -183,7 +198,8 @@ pub(crate) fn likelihood(
     for i in 0..n {
         snr[i] = Lanes::load(gains.block(paths.row[i] as usize, block)) + Lanes::splat(base_db[i]);
         let reflected = paths.surface[i] != super::geometry::DIRECT;
-        variance[i] = Lanes::splat(if reflected { widths.reflection_variance } else { widths.los_variance });
+        let class = if reflected { widths.reflection_variance } else { widths.los_variance };
+        variance[i] = Lanes::splat(class + matches.level_variance[i]);
     }
     for merge in &matches.merges[..matches.merge_count] {
         let (a, b) = (merge.a, merge.b);
@@ -211,11 +227,19 @@ pub(crate) fn likelihood(
     }
     let limit = Lanes::splat(widths.offset_max);
     let mut total = Lanes::splat(0.0);
-    // Excess of each path over the cut in units of its spread, less the power offset.
+    // Excess of each path over the cut in units of its spread, less the power offset. Where all arrivals are strays,
+    // nothing tells the offset: its variance adds to the spread.
     let (mut spread, mut excess) = ([one; MAX_PATHS], [one; MAX_PATHS]);
-    for l in 0..if matches.near_count[0] > 0 { n } else { 0 } {
+    let mut unseen = one;
+    let unknown_level = Lanes::splat(widths.rank_variance + widths.offset_max * widths.offset_max / 3.0);
+    for l in 0..n {
+        let above = snr[l] - Lanes::splat(seen.cut_db);
         spread[l] = (variance[l] + Lanes::splat(widths.rank_variance)).sqrt().recip();
-        excess[l] = (snr[l] - Lanes::splat(seen.cut_db)) * spread[l];
+        excess[l] = above * spread[l];
+        if widths.ranking {
+            let above = (above * (variance[l] + unknown_level).sqrt().recip()).soft_step();
+            unseen *= (one - own[l] * above).max(Lanes::splat(0.02));
+        }
     }
     for &i in &matches.near[0][..matches.near_count[0]] {
         let i = usize::from(i);
@@ -261,11 +285,21 @@ pub(crate) fn likelihood(
     if seen.count > 1 {
         for &j in &matches.near[1][..matches.near_count[1]] {
             let j = usize::from(j);
-            let alone = offset_density(Lanes::splat(seen.snr_db[1]) - snr[j], variance[j], limit);
-            total += second[j] * alone * (widths.outlier_first * widths.stray);
+            let d2 = Lanes::splat(seen.snr_db[1]) - snr[j];
+            let offset = d2.min(limit).max(limit * -1.0);
+            let mut others = one;
+            for l in 0..if widths.ranking { n } else { 0 } {
+                if l != j {
+                    let above = (excess[l] + offset * spread[l]).soft_step();
+                    others *= (one - own[l] * above).max(Lanes::splat(0.02));
+                }
+            }
+            let alone = offset_density(d2, variance[j], limit);
+            let share = widths.outlier_first * (1.0 - widths.outlier_second) * widths.stray;
+            total += second[j] * others * alone * share;
         }
     }
-    total + Lanes::splat(stray_likelihood(seen, widths))
+    total + unseen * stray_likelihood(seen, widths)
 }
 
 /// Density of a wrapped phase mismatch, per radian (the width stays far below a turn).

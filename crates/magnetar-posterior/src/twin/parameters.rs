@@ -37,6 +37,33 @@ pub struct TwinParameters {
     pub temperature: f64,
     /// Share of the posterior that is spread evenly over all candidates.
     pub uniform_share: f64,
+    /// The twin's own prior for the level: uniform within plus or minus this about the recipe's, dB.
+    #[serde(default = "known_level")]
+    pub level_max_db: f64,
+    /// Error of the RX heading it is given, degrees (standard deviation).
+    #[serde(default = "least_heading")]
+    pub heading_sigma_deg: f64,
+    /// Error of the RX position it is given, metres (standard deviation per axis).
+    #[serde(default = "least_position")]
+    pub position_sigma_m: f64,
+    /// Error of the surfaces it is given along their normals, metres (standard deviation).
+    #[serde(default = "least_position")]
+    pub map_sigma_m: f64,
+}
+
+/// The level prior of files that do not say: the paper's TX-power offset alone.
+fn known_level() -> f64 {
+    3.0
+}
+
+/// No heading error to speak of: the lower end of its range.
+fn least_heading() -> f64 {
+    0.01
+}
+
+/// No position error to speak of: the lower end of its range.
+fn least_position() -> f64 {
+    0.001
 }
 
 impl Default for TwinParameters {
@@ -54,12 +81,16 @@ impl Default for TwinParameters {
             outlier_second: 0.1,
             temperature: 1.0,
             uniform_share: 0.01,
+            level_max_db: known_level(),
+            heading_sigma_deg: least_heading(),
+            position_sigma_m: least_position(),
+            map_sigma_m: least_position(),
         }
     }
 }
 
 /// Name, lower and upper bound of each parameter, in the order of [`TwinParameters::to_array`].
-pub const PARAMETER_RANGES: [(&str, f64, f64); 12] = [
+pub const PARAMETER_RANGES: [(&str, f64, f64); 16] = [
     ("phase_sigma_deg", 0.5, 60.0),
     ("phase_noise_scale", 0.1, 10.0),
     ("los_sigma_db", 0.1, 10.0),
@@ -72,6 +103,10 @@ pub const PARAMETER_RANGES: [(&str, f64, f64); 12] = [
     ("outlier_second", 1e-4, 0.9),
     ("temperature", 0.1, 2.0),
     ("uniform_share", 1e-5, 0.5),
+    ("level_max_db", 0.1, 40.0),
+    ("heading_sigma_deg", 0.01, 45.0),
+    ("position_sigma_m", 0.001, 2.0),
+    ("map_sigma_m", 0.001, 2.0),
 ];
 
 impl TwinParameters {
@@ -91,6 +126,10 @@ impl TwinParameters {
             self.outlier_second,
             self.temperature,
             self.uniform_share,
+            self.level_max_db,
+            self.heading_sigma_deg,
+            self.position_sigma_m,
+            self.map_sigma_m,
         ]
     }
 
@@ -114,6 +153,10 @@ impl TwinParameters {
             outlier_second: v[9],
             temperature: v[10],
             uniform_share: v[11],
+            level_max_db: v[12],
+            heading_sigma_deg: v[13],
+            position_sigma_m: v[14],
+            map_sigma_m: v[15],
         }
     }
 
@@ -150,8 +193,11 @@ pub struct TwinFile {
     pub parameters: TwinParameters,
 }
 
-/// The shipped parameters, fitted to the paper recipe.
-const SHIPPED: &str = include_str!("../../paper.twin.toml");
+/// The shipped parameter files, each fitted to the shipped recipe of its name.
+const SHIPPED: [(&str, &str); 2] = [
+    ("paper.twin.toml", include_str!("../../paper.twin.toml")),
+    ("field.twin.toml", include_str!("../../field.twin.toml")),
+];
 
 impl TwinFile {
     /// The shipped parameters, fitted to the paper recipe.
@@ -159,7 +205,15 @@ impl TwinFile {
     /// # Errors
     /// Never for a released build: a test reads them.
     pub fn shipped() -> Result<Self, PosteriorError> {
-        Self::from_toml_str(SHIPPED, "paper.twin.toml")
+        let (name, text) = SHIPPED[0];
+        Self::from_toml_str(text, name)
+    }
+
+    /// The shipped parameters that were fitted to the recipe of this hash, if there are any.
+    #[must_use]
+    pub fn shipped_for(recipe_hash: &str) -> Option<Self> {
+        let files = SHIPPED.iter().filter_map(|(name, text)| Self::from_toml_str(text, name).ok());
+        files.into_iter().find(|file| file.recipe_hash == recipe_hash)
     }
 
     /// Reads a file's text; `place` names it in errors.
@@ -216,9 +270,23 @@ mod tests {
     }
 
     #[test]
+    fn a_file_from_before_the_uncertainties_has_none() {
+        let file = TwinFile::shipped().unwrap().to_toml().unwrap();
+        let new = ["level_max_db", "heading_sigma_deg", "position_sigma_m", "map_sigma_m"];
+        let older: String = file
+            .lines()
+            .filter(|line| !new.iter().any(|key| line.starts_with(key)))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let parameters = TwinFile::from_toml_str(&older, "older").unwrap().parameters;
+        let default = TwinParameters::default();
+        assert_eq!((parameters.level_max_db, parameters.map_sigma_m), (default.level_max_db, default.map_sigma_m));
+    }
+
+    #[test]
     fn arrays_read_back_within_ranges() {
         let p = TwinParameters::default();
         assert_eq!(TwinParameters::from_array(p.to_array()), p);
-        assert!(TwinParameters::from_array([f64::NAN; 12]).check("x").is_ok());
+        assert!(TwinParameters::from_array([f64::NAN; PARAMETER_RANGES.len()]).check("x").is_ok());
     }
 }

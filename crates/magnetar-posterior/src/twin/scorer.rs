@@ -22,7 +22,7 @@ pub struct Grain {
 
 impl Default for Grain {
     fn default() -> Self {
-        Self { position: 2, heading: 1 }
+        Self { position: 2, heading: 2 }
     }
 }
 
@@ -127,6 +127,12 @@ impl TwinScorer {
         &self.parameters
     }
 
+    /// Half the width of the level prior, dB: the twin's own, and no less than the TX-power offset it is told of.
+    #[must_use]
+    pub fn level_max_db(&self) -> f64 {
+        self.parameters.level_max_db.max(self.shared.model.power_offset_max_db)
+    }
+
     /// The posterior of one observation.
     ///
     /// # Errors
@@ -217,7 +223,10 @@ impl TwinScorer {
             rank_variance: p.rank_sigma_db.powi(2) as f32,
             outlier_first: p.outlier_first as f32,
             outlier_second: p.outlier_second as f32,
-            offset_max: self.shared.model.power_offset_max_db as f32,
+            offset_max: self.level_max_db() as f32,
+            heading_variance: p.heading_sigma_deg.to_radians().powi(2) as f32,
+            position_variance: p.position_sigma_m.powi(2) as f32,
+            map_variance: p.map_sigma_m.powi(2) as f32,
             ranking: !(without(Ablation::Ranking) || without(Ablation::Snr)),
             shared_offset: !without(Ablation::SharedOffset),
             stray: (1.0 / (std::f64::consts::TAU * STRAY_RANGE_DB)) as f32,

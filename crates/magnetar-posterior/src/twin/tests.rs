@@ -52,7 +52,7 @@ proptest! {
         };
         let world = Layout { room: room(), boxes: shapes }.world();
         let mut paths = Paths::new();
-        CandidateTracer::new(&world, &rx, &model, &flat, &table).trace(&tx, &mut paths);
+        CandidateTracer::new(&world, &rx, &model, &flat, (&table, 0.0)).trace(&tx, &mut paths);
         prop_assert_eq!(paths.count, exact.len().min(MAX_PATHS));
         let slabs = SlabTables::new(&model);
         for path in &exact[..if exact.len() <= MAX_PATHS { exact.len() } else { 0 }] {
@@ -81,6 +81,63 @@ fn paths_of_higher_order_are_refused() {
     let model = TwinModel { propagation, ..scorer().model().clone() };
     let error = TwinScorer::new(model, *scorer().parameters()).unwrap_err().to_string();
     assert!(error.contains("not with order 2, through boxes"), "{error}");
+}
+
+#[test]
+fn headings_may_be_counted_from_anywhere() {
+    let s = support();
+    let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
+    let rx = Pose::new(0.5, -2.0, 1.08, 1.0);
+    let arrival = |phase_rad: f64, snr: f64| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() };
+    let arrivals = Arrivals { keep: 2, found: vec![arrival(0.4, 14.0), arrival(-0.9, 11.0)] };
+    let plain = scorer().score(&layout, &rx, &arrivals, &s).unwrap();
+    // Three bins further: the same candidates under other numbers.
+    let turned = s.clone().turned(s.heading(3));
+    let shifted = scorer().score(&layout, &rx, &arrivals, &turned).unwrap();
+    let size = s.size();
+    for d in 0..size.headings {
+        for cell in 0..size.rows * size.columns {
+            let (i, j) = (cell / size.columns, cell % size.columns);
+            let (a, b) = (plain.mass()[s.index((d + 3) % size.headings, i, j)], shifted.mass()[s.index(d, i, j)]);
+            assert!((a - b).abs() <= 1e-4 * a + 1e-9, "{a} {b}");
+        }
+    }
+    let truth = Pose::new(0.7, 0.2, 1.08, turned.heading(5));
+    let target = crate::Target::evaluation(&turned, &turned.mask(&rx), &truth).unwrap();
+    assert!(target.voxels.iter().all(|(n, w)| turned.place(*n).0 == 5 || *w < 1e-9));
+}
+
+#[test]
+fn what_is_not_known_widens_the_posterior() {
+    let s = support();
+    let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
+    let rx = Pose::new(0.5, -2.0, 1.08, 1.0);
+    let arrival = |phase_rad: f64, snr: f64| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() };
+    let arrivals = Arrivals { keep: 2, found: vec![arrival(0.4, 14.0), arrival(-0.9, 11.0)] };
+    let score = |arrivals: &Arrivals, change: &dyn Fn(&mut TwinParameters)| {
+        let mut parameters = *scorer().parameters();
+        change(&mut parameters);
+        scorer().with_parameters(parameters).score(&layout, &rx, arrivals, &s).unwrap()
+    };
+    let entropy = |change: &dyn Fn(&mut TwinParameters)| {
+        let volume = score(&arrivals, change);
+        volume.mass().iter().map(|m| -f64::from(*m) * f64::from(*m).max(1e-30).ln()).sum::<f64>()
+    };
+    let sure = entropy(&|_| {});
+    let widened = [
+        entropy(&|p| p.heading_sigma_deg = 10.0),
+        entropy(&|p| p.position_sigma_m = 0.5),
+        entropy(&|p| p.outlier_second = 0.8),
+    ];
+    assert!(widened.iter().all(|wide| *wide > sure), "{sure} {widened:?}");
+    // A level that may be anything says nothing: 4 dB more on both arrivals hardly matter.
+    let louder = Arrivals { keep: 2, found: vec![arrival(0.4, 18.0), arrival(-0.9, 15.0)] };
+    let moved = |level: f64| {
+        let with = |p: &mut TwinParameters| p.level_max_db = level;
+        let (a, b) = (score(&arrivals, &with), score(&louder, &with));
+        a.mass().iter().zip(b.mass()).map(|(a, b)| (a - b).abs()).sum::<f32>()
+    };
+    assert!(moved(30.0) < 0.5 * moved(3.0), "{} {}", moved(30.0), moved(3.0));
 }
 
 #[test]

@@ -37,6 +37,16 @@ impl ScorerSettings {
     pub fn shipped() -> Result<Self, PosteriorError> {
         Ok(Self { parameters: TwinFile::shipped()?, backend: Arc::new(CpuScoring) })
     }
+
+    /// The shipped parameters that were fitted to a recipe, or else those of recipe `paper`, on the CPU.
+    ///
+    /// # Errors
+    /// As [`ScorerSettings::shipped`].
+    pub fn shipped_for(recipe: &Recipe) -> Result<Self, PosteriorError> {
+        let shipped = Self::shipped()?;
+        let parameters = TwinFile::shipped_for(&recipe.hash()).unwrap_or_else(|| shipped.parameters.clone());
+        Ok(Self { parameters, ..shipped })
+    }
 }
 
 /// Makes a scorer for the rows of a recipe.

@@ -4,6 +4,7 @@ use magnetar_dataset::Recipe;
 use magnetar_posterior::{MaterialKnowledge, Twin, TwinScorer};
 
 use super::ScorerSettings;
+use crate::twin_model::KNOWN_SPLIT;
 use crate::{StudyError, known_split, twin_model};
 
 /// The twin that knows what a recipe lets its receivers know.
@@ -21,5 +22,7 @@ pub fn open_twin(recipe: &Recipe, settings: &ScorerSettings) -> Result<Twin, Stu
             assignments.map(|a| format!("{}/{}/{}", a.wall, a.ceiling, a.floor)).collect()
         }
     };
-    Ok(Twin::new(scorer, settings.backend.clone(), MaterialKnowledge::OneOf(names)))
+    let own = known_split(recipe) != Some(KNOWN_SPLIT);
+    let materials = if own { MaterialKnowledge::Own(names) } else { MaterialKnowledge::OneOf(names) };
+    Ok(Twin::new(scorer, settings.backend.clone(), materials))
 }

@@ -22,7 +22,8 @@ pub struct ScorerArgs {
     /// of masses, volume n for row n).
     #[arg(long = "scorer", default_value = TWIN, value_name = "NAME|FILE")]
     scorers: Vec<String>,
-    /// Fitted parameters of the twin's likelihood (made by `magnetar fit`); the shipped ones if not given.
+    /// Fitted parameters of the twin's likelihood (made by `magnetar fit`); if not given, the shipped ones of the recipe,
+    /// or else of recipe paper.
     #[arg(long, value_name = "FILE")]
     parameters: Option<PathBuf>,
     /// What scores the twin's candidates: the CPU, the GPU, or the GPU if there is one.
@@ -31,11 +32,13 @@ pub struct ScorerArgs {
 }
 
 impl ScorerArgs {
-    /// Parameters and device. The device is opened only if something computes on it.
-    pub fn settings(&self) -> anyhow::Result<ScorerSettings> {
-        let parameters = match &self.parameters {
-            Some(path) => TwinFile::from_file(path)?,
-            None => TwinFile::shipped()?,
+    /// Parameters (given, or shipped for the recipe, or else those of recipe `paper`) and device. The device is opened only
+    /// if something computes on it.
+    pub fn settings(&self, recipe: Option<&Recipe>) -> anyhow::Result<ScorerSettings> {
+        let parameters = match (&self.parameters, recipe) {
+            (Some(path), _) => TwinFile::from_file(path)?,
+            (None, Some(recipe)) => ScorerSettings::shipped_for(recipe)?.parameters,
+            (None, None) => TwinFile::shipped()?,
         };
         let backend = if self.uses_twin() { self.backend } else { BackendChoice::Cpu };
         Ok(ScorerSettings { parameters, backend: backend.scoring()? })
@@ -56,7 +59,7 @@ impl ScorerArgs {
 
     /// All scorers that were asked for, made for a recipe.
     pub fn open_all(&self, recipe: &Recipe) -> anyhow::Result<Vec<Arc<dyn Scorer>>> {
-        let settings = self.settings()?;
+        let settings = self.settings(Some(recipe))?;
         self.warn(recipe, &settings);
         let mut scorers: Vec<Arc<dyn Scorer>> = Vec::new();
         for name in &self.scorers {
@@ -78,7 +81,7 @@ impl ScorerArgs {
     pub fn open_twin(&self, recipe: &Recipe) -> anyhow::Result<Twin> {
         let name = self.name()?;
         ensure!(name == TWIN, "--scorer {name}: only the twin has a likelihood with terms and widths");
-        let settings = self.settings()?;
+        let settings = self.settings(Some(recipe))?;
         self.warn(recipe, &settings);
         open_twin(recipe, &settings).context("the dataset's recipe gives no twin")
     }
@@ -87,7 +90,7 @@ impl ScorerArgs {
     pub fn scene_scorer(&self) -> anyhow::Result<(&str, ScorerSettings)> {
         let name = self.name()?;
         ensure!(!is_volume_file(name), "--scorer {name}: a file of volumes scores the rows of a dataset, not a scene");
-        Ok((name, self.settings()?))
+        Ok((name, self.settings(None)?))
     }
 
     /// Warns when the twin's parameters were fitted to another recipe.
@@ -96,7 +99,7 @@ impl ScorerArgs {
         if self.uses_twin() && fitted.recipe_hash != recipe.hash() {
             eprintln!(
                 "warning: the parameters were fitted to recipe {:?}, not to this dataset's {:?}; \
-                 `magnetar fit` makes parameters for it",
+                 `magnetar fit DATASET --out FILE` makes parameters for it, --parameters FILE uses them",
                 fitted.recipe, recipe.name
             );
         }

@@ -94,7 +94,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let out = args.out.as_deref().context("give --out DIR")?;
-    let scorer = SweepScorer::new(&sweep.definition, &sweep.base, args.scorer.name()?, args.scorer.settings()?)?;
+    let scorer = SweepScorer::new(
+        &sweep.definition,
+        &sweep.base,
+        args.scorer.name()?,
+        args.scorer.settings(Some(&sweep.base))?,
+    )?;
     let points = sweep.points.len() as u64;
     let bar = progress::bar(points * sweep.definition.rows, "rows");
     let done = std::sync::atomic::AtomicU64::new(0);

@@ -13,7 +13,7 @@ use magnetar_report::figure::{
     ConeCurve, PosteriorPicture, cone_figure, fusion_figure, marginal_figure, slices_figure, volume_figure,
 };
 use magnetar_scene::BoxShape;
-use magnetar_study::{evaluate, needed_columns, score_record};
+use magnetar_study::{evaluate, is_volume_file, needed_columns, score_aligned, score_record};
 
 use super::Output;
 use crate::args::parse_number;
@@ -75,14 +75,19 @@ pub struct FusionArgs {
 const UNIFORM: &str = "uniform";
 
 /// A figure of one row's posterior.
-pub type RowFigure = fn(&PosteriorPicture<'_>, Theme) -> String;
+#[derive(Clone, Copy)]
+pub struct RowFigure {
+    draw: fn(&PosteriorPicture<'_>, Theme) -> String,
+    /// Whether its headings are counted from the true one.
+    aligned: bool,
+}
 
 /// The XY marginal with the conditional-heading field.
-pub const MARGINAL: RowFigure = marginal_figure;
+pub const MARGINAL: RowFigure = RowFigure { draw: marginal_figure, aligned: false };
 /// Slices at fixed headings.
-pub const SLICES: RowFigure = slices_figure;
+pub const SLICES: RowFigure = RowFigure { draw: slices_figure, aligned: true };
 /// HPD sets of the joint volume.
-pub const VOLUME: RowFigure = volume_figure;
+pub const VOLUME: RowFigure = RowFigure { draw: volume_figure, aligned: false };
 
 /// Draws a figure of one row.
 pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
@@ -90,7 +95,10 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
     let scorer = args.scorer.open(dataset.recipe())?;
     let record = dataset.read_row(&args.split, args.row, needed_columns(std::slice::from_ref(&scorer)))?;
-    let (support, volume) = score_record(&args.split, &record, &*scorer, SupportSize::EVALUATION)?;
+    // Slices are at headings counted from the true one (the paper's figure); a file's volumes are where they are.
+    let aligned = figure.aligned && !is_volume_file(args.scorer.name()?);
+    let score = if aligned { score_aligned } else { score_record };
+    let (support, volume) = score(&args.split, &record, &*scorer, SupportSize::EVALUATION)?;
     let Reported { room, rx, .. } = record.reported();
     let boxes: Vec<BoxShape> = record.reported_standing().collect();
     let caption = format!(
@@ -110,7 +118,7 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
         truth: Some(record.tx),
         caption: &caption,
     };
-    args.output.write(&figure(&picture, args.output.theme()))
+    args.output.write(&(figure.draw)(&picture, args.output.theme()))
 }
 
 /// Draws the cone curves of the scorers and of the uniform posterior.
