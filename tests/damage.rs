@@ -21,7 +21,7 @@ const READERS: [&str; 14] = [
     "evaluate D --split fusion --json SUPPORT",
     "fuse D --split fusion --json SUPPORT",
     "ablation D --split fusion --limit 3 --json SUPPORT",
-    "fit D --split fusion --check fusion --limit 3 --sweeps 1 --out O/parameters.toml SUPPORT",
+    "fit D --split fusion --held-back fusion --limit 3 --passes 1 --cells 5 --out O/parameters.toml",
     "posterior D --split fusion --index 2 --json SUPPORT",
     "posterior D --split fusion --all --out O/posteriors.parquet SUPPORT",
     "features D --split fusion --out O/features SUPPORT",

@@ -109,11 +109,22 @@ fn the_posterior_commands_agree_on_one_dataset() {
     let toml = folder.path().join("twin.toml");
     let toml = toml.to_str().unwrap();
     let small = ["--headings", "8", "--rows", "9", "--columns", "7"];
-    cli::succeed(&[&["fit", &d, "--limit", "4", "--sweeps", "1", "--out", toml], &small[..]].concat());
+    let fit = ["fit", &d, "--limit", "4", "--passes", "1", "--cells", "5", "--out", toml];
+    cli::succeed(&fit);
+    let first = std::fs::read_to_string(toml).unwrap();
+    // A finished fit leaves no state behind, and is the same again.
+    let kept = format!("{toml}.checkpoint");
+    assert!(!Path::new(&kept).exists());
+    cli::succeed(&fit);
+    assert_eq!(std::fs::read_to_string(toml).unwrap(), first);
+    std::fs::write(&kept, "passes = 3").unwrap();
+    assert!(cli::fail(&fit).contains("no checkpoint of this fit"));
+    std::fs::remove_file(&kept).unwrap();
     cli::succeed(&["evaluate", &d, "--limit", "2", "--parameters", toml]);
     let table = cli::succeed(&[&["ablation", &d, "--limit", "2"], &small[..]].concat());
     assert!(table.contains("full likelihood") && table.contains("without merging and fading"));
     assert!(cli::fail(&["fit", &d, "--split", "test", "--out", toml]).contains("held out"));
+    assert!(cli::fail(&["fit", &d, "--held-back", "test", "--out", toml]).contains("held out"));
     assert!(cli::fail(&["evaluate", &d, "--rows", "0"]).contains("support"));
     assert!(cli::fail(&["posterior", &d, "--index", "999999"]).contains("999999"));
     let err = cli::fail(&["posterior", &d, "--index", "-1"]);

@@ -157,7 +157,7 @@ fn of_files() -> Vec<Scenario> {
             ["--index 1", "--index 2"],
             each_old_or_new,
         ),
-        of_rows("fit", &format!("fit d {support} --check train --sweeps 1 --out fit.toml"), rows, old_or_new),
+        of_rows("fit", "fit d --held-back train --cells 5 --passes 1 --out fit.toml", rows, old_or_new),
         of_rows("report", "report d --no-posterior --out r.html", ["--examples 1", "--examples 2"], old_or_new),
         of_rows("view --export", "view d --split train --export v.html", ["--row 1", "--row 2"], old_or_new),
         of_rows("plot", "plot marginal d --split train -o m.svg -o m.png", ["--row 1", "--row 2"], each_old_or_new),

@@ -46,6 +46,14 @@ pub enum StudyError {
         /// Why.
         source: Box<Self>,
     },
+    /// A checkpoint of a fit cannot be used.
+    #[error("{}: no checkpoint of this fit: {reason}; remove it to begin anew", path.display())]
+    FitCheckpoint {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// There is no such scorer.
     #[error(
         "no scorer {name:?}; there are {}, and files of volumes that end in .parquet or .npy",

@@ -24,6 +24,7 @@ mod chunk;
 mod error;
 mod evaluation;
 mod fit;
+mod fit_checkpoint;
 mod fusion_study;
 mod posterior_table;
 mod receiver_view;
@@ -35,7 +36,8 @@ pub use error::StudyError;
 pub use evaluation::{
     Evaluation, evaluate, map_posteriors, map_rows, needed_columns, post_indices, score_aligned, score_record,
 };
-pub use fit::{FitRow, fit, withheld_nll};
+pub use fit::{Calibration, Fit, FitRow, FitState, LEAST_GAIN, calibrate, withheld_nll};
+pub use fit_checkpoint::FitOrigin;
 pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};
 pub use receiver_view::{ReceiverView, stratum, truth};

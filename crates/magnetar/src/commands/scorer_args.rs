@@ -86,6 +86,13 @@ impl ScorerArgs {
         open_twin(recipe, &settings).context("the dataset's recipe gives no twin")
     }
 
+    /// The twin to fit: whatever recipe its parameters are of, they are where the fit begins.
+    pub fn open_twin_to_fit(&self, recipe: &Recipe) -> anyhow::Result<Twin> {
+        let name = self.name()?;
+        ensure!(name == TWIN, "--scorer {name}: only the twin has parameters to fit");
+        open_twin(recipe, &self.settings(Some(recipe))?).context("the dataset's recipe gives no twin")
+    }
+
     /// What a scene is scored with: a file of volumes belongs to a dataset.
     pub fn scene_scorer(&self) -> anyhow::Result<(&str, ScorerSettings)> {
         let name = self.name()?;
