@@ -3,9 +3,11 @@
 use crate::cli::{fail, succeed};
 
 /// The track with one heading and one TX position a site: 4 x 25 rows.
-const SMALL: [&str; 8] = [
+const SMALL: [&str; 10] = [
     "--set",
     "replay.track_headings=1",
+    "--set",
+    "replay.track_headings_no_board=[1]",
     "--set",
     "replay.track_samples=1",
     "--set",

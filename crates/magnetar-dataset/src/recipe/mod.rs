@@ -245,6 +245,9 @@ section! {
         track_site_y_m: Vec<f64>,
         /// Track: random RX headings of a site.
         track_headings: u32,
+        /// Track without the board: random RX headings, site by site, beginning again after the last; as with it if empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        track_headings_no_board: Vec<u32>,
         /// Track: TX positions of a heading, evenly spaced over the track.
         track_samples: u32,
         /// Track: where the TX's track begins, x.

@@ -20,8 +20,8 @@ impl Recipe {
             if split.protocol.is_random() {
                 return Err(format!("splits.{name}.protocol must be full-rotation or track in a recipe with [replay]"));
             }
-            let rows = plan.rows_per_placement(split.protocol);
-            let boards = rows * plan.board_names.len() as u64;
+            let rows = plan.rows_without_board(split.protocol);
+            let boards = plan.rows_per_placement(split.protocol) * plan.board_names.len() as u64;
             if (split.no_board, split.board, split.views) != (rows, boards, 1) {
                 return Err(format!(
                     "splits.{name} must have no_board = {rows}, board = {boards}, views = 1 for its protocol; it has {}, \

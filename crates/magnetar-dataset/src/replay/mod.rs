@@ -93,7 +93,7 @@ impl Replay {
         }
     }
 
-    /// Headings of a site, and TX positions of a heading.
+    /// Headings of a site (with the board), and TX positions of a heading.
     fn steps(&self, protocol: Protocol) -> (u64, u64) {
         match protocol {
             Protocol::Random => (0, 0),
@@ -102,11 +102,25 @@ impl Replay {
         }
     }
 
+    /// Headings of a site without the board.
+    fn headings_without_board(&self, protocol: Protocol, site: usize) -> u64 {
+        let (with, _) = self.steps(protocol);
+        let list = &self.track_headings_no_board;
+        if protocol != Protocol::Track || list.is_empty() { with } else { u64::from(list[site % list.len()]) }
+    }
+
     /// Rows of a protocol for one board placement.
     #[must_use]
     pub fn rows_per_placement(&self, protocol: Protocol) -> u64 {
         let (headings, samples) = self.steps(protocol);
         self.sites(protocol).len() as u64 * headings * samples
+    }
+
+    /// Rows of a protocol without a board.
+    #[must_use]
+    pub fn rows_without_board(&self, protocol: Protocol) -> u64 {
+        let (_, samples) = self.steps(protocol);
+        (0..self.sites(protocol).len()).map(|site| self.headings_without_board(protocol, site) * samples).sum()
     }
 
     /// The outing of a row: its site of a placement.
@@ -120,9 +134,19 @@ impl Replay {
         let (headings, samples) = self.steps(protocol);
         let (headings, samples) = (headings.max(1), samples.max(1));
         let sites = (self.sites(protocol).len() as u64).max(1);
-        let (block, sample) = (row / samples, row % samples);
+        let without = self.rows_without_board(protocol);
+        let (mut block, sample) = (row / samples, row % samples);
+        if row < without {
+            let mut site = 0;
+            while block >= self.headings_without_board(protocol, site).max(1) {
+                block -= self.headings_without_board(protocol, site).max(1);
+                site += 1;
+            }
+            return Step { placement: 0, site, heading: block, sample };
+        }
+        let block = (row - without) / samples;
         let (place, heading) = (block / headings, block % headings);
         let index = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        Step { placement: index(place / sites), site: index(place % sites), heading, sample }
+        Step { placement: 1 + index(place / sites), site: index(place % sites), heading, sample }
     }
 }
