@@ -6,6 +6,8 @@ use magnetar_dataset::{Recipe, Record};
 use magnetar_signal::Radio;
 use serde::{Deserialize, Serialize};
 
+use super::scoring::{HPD_GAP, HPD_LEVELS};
+
 /// One number measured at a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,10 +93,25 @@ impl Measures {
             metrics.push(mean_of_sets(name, unit, &values, views));
             by_row.insert((*name).to_owned(), values);
         }
+        if !columns.is_empty() {
+            metrics.push(hpd_gap(&self.scores, columns.len()));
+        }
         by_row.insert("los_share".into(), self.los);
         by_row.insert("arrivals_mean".into(), self.arrivals);
         (metrics, by_row)
     }
+}
+
+/// Mean absolute difference of empirical and nominal coverage over 0.1 to 0.9, percentage points: of all rows together, so
+/// no standard error is known. The rows' coverage follows their `scores` values.
+#[allow(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn hpd_gap(rows: &[Vec<f64>], scores: usize) -> Metric {
+    let gap = |n: usize| {
+        let covered: Vec<f64> = rows.iter().filter_map(|row| row.get(scores + n).copied()).collect();
+        mean_and_stderr(&covered).0.map(|mean| (mean - 0.1 * (n + 1) as f64).abs())
+    };
+    let value = (0..HPD_LEVELS).map(gap).sum::<Option<f64>>().map(|sum| 100.0 * sum / HPD_LEVELS as f64);
+    Metric { name: HPD_GAP.into(), unit: "pp".into(), value, stderr: None, count: rows.len() as u64 }
 }
 
 /// A mean and the standard error of it.

@@ -15,6 +15,12 @@ use crate::scorers::{ScorerSettings, is_volume_file, open_scorer};
 pub(super) const SCORE_COLUMNS: [(&str, &str); 5] =
     [("nll", "nat"), ("map_xy_m", "m"), ("map_yaw_deg", "deg"), ("joint_hit", ""), ("p1m", "")];
 
+/// The metric that is made of all rows' HPD coverage.
+pub(super) const HPD_GAP: &str = "hpd_gap_pp";
+
+/// Nominal masses at which the HPD gap is taken: 0.1 to 0.9.
+pub(super) const HPD_LEVELS: usize = 9;
+
 /// What a sweep's manifest says of the scorer, enough to score its points again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -122,11 +128,15 @@ pub(super) struct PointScorer {
 }
 
 impl PointScorer {
-    /// The values of [`SCORE_COLUMNS`] for each row.
+    /// The values of [`SCORE_COLUMNS`] for each row, and its HPD coverage at [`HPD_LEVELS`] nominal masses.
     pub(super) fn scores(&self, split: &str, records: Vec<Record>) -> Result<Vec<Vec<f64>>, StudyError> {
         let chunk = Chunk::new(split, records, self.size)?;
         let scores = chunk.scores(&[chunk.volumes(&*self.scorer)?])?;
-        let values = |s: &Score| vec![s.nll, s.map_xy_m, s.map_yaw_deg, s.joint_hit, s.p1m];
+        let values = |s: &Score| {
+            let mut values = vec![s.nll, s.map_xy_m, s.map_yaw_deg, s.joint_hit, s.p1m];
+            values.extend((1..=HPD_LEVELS).map(|n| s.hpd.coverage[10 * n]));
+            values
+        };
         Ok(scores.iter().flatten().map(values).collect())
     }
 }

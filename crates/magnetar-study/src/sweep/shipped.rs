@@ -6,6 +6,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("rf_chain", include_str!("../../sweeps/rf_chain.toml")),
     ("board", include_str!("../../sweeps/board.toml")),
     ("sensitivity", include_str!("../../sweeps/sensitivity.toml")),
+    ("realism", include_str!("../../sweeps/realism.toml")),
 ];
 
 /// The names of the shipped sweeps.

@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::measure::Metric;
 use super::run::{measure_point, point_folder, read_result, result_path};
-use super::scoring::{SCORE_COLUMNS, SweepScorer};
+use super::scoring::{HPD_GAP, SCORE_COLUMNS, SweepScorer};
 use super::table::{ListedPoint, SWEEP_TABLE, SweepManifest};
 use crate::StudyError;
 
@@ -122,7 +122,7 @@ fn sample(points: &[ListedPoint], wanted: usize, seed: u64) -> Vec<&ListedPoint>
 
 /// Whether a metric is the same when measured again: to the bit, but scores of another device only to its rounding.
 fn same(before: &Metric, again: &Metric, elsewhere: bool) -> bool {
-    let scored = SCORE_COLUMNS.iter().any(|(name, _)| *name == before.name);
+    let scored = before.name == HPD_GAP || SCORE_COLUMNS.iter().any(|(name, _)| *name == before.name);
     if !(scored && elsewhere) {
         return before == again;
     }
