@@ -142,3 +142,33 @@ fn parameters_of_another_recipe_warn() {
     assert!(run.status.success());
     assert!(String::from_utf8_lossy(&run.stderr).contains("warning: the parameters were fitted to recipe"));
 }
+
+#[test]
+fn an_audit_finds_link_relative_boards_and_no_free_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let audit = |name: &str, settings: &[&str]| {
+        let out = folder.path().join(name).to_str().unwrap().to_owned();
+        let mut args = vec!["generate", "--limit", "1500", "--csi", "none", "--seed", "3", "--out", &out];
+        args.extend(["--split", "train", "--split", "val"]);
+        settings.iter().for_each(|set| args.extend(["--set", set]));
+        cli::succeed(&args);
+        assert!(cli::succeed(&["audit", &out, "--limit", "100"]).contains("layout alone"));
+        json(&cli::succeed(&["audit", &out, "--json"]))
+    };
+    let (link, free) = (audit("link", &[]), audit("free", &["board.placement=free"]));
+    let nat = |found: &Value, condition: &str, key: &str| {
+        let found = if condition == "all" { found } else { &found[condition] };
+        (found[key].as_f64().unwrap(), found[format!("{key}_stderr")].as_f64().unwrap())
+    };
+    let (told, error) = nat(&link, "board", "layout_only_nat");
+    assert!(told > 0.5 && error < 0.2, "{told} {error}");
+    for condition in ["all", "no_board", "board"] {
+        let (told, _) = nat(&free, condition, "layout_only_nat");
+        assert!(told < 0.1, "{condition} {told}");
+        let (direct, _) = nat(&link, condition, "direct_path_nat");
+        assert!(direct > 0.5, "{condition} {direct}");
+    }
+    for key in ["arrivals_per_row", "los_percent", "first_is_los_percent"] {
+        assert!(link[key].is_number() && link["board"][key].is_number(), "{key}");
+    }
+}

@@ -7,7 +7,7 @@ use magnetar_files::{seal, unseal};
 use magnetar_scene::AntennaPattern;
 
 use crate::manifest::Manifest;
-use crate::recipe::Csi;
+use crate::recipe::{BoardPlacement, Csi};
 
 /// Name of the card in the dataset's folder: the one that Hugging Face and people look for.
 pub(crate) const CARD: &str = "README.md";
@@ -74,6 +74,20 @@ fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
         "\nA set with a board is found by `board IS NOT NULL`. Units are SI, angles are radians. Global frame: z up,\n\
          headings counter-clockwise from +x. RX-local angles are zero at boresight and positive to the left.\n"
     )?;
+    let placed = match recipe.board.placement {
+        BoardPlacement::Link => {
+            "Boards stand relative to the link (across, beside, behind), so layout and RX pose alone, without any radio, tell \
+             something about the TX"
+        }
+        BoardPlacement::Free => "Boards stand anywhere, whatever the link",
+    };
+    let model = if recipe.model_error.is_off() {
+        "The receiver's model is the one that made the rows: what a scorer reaches here is a ceiling"
+    } else {
+        "The receiver's model is wrong as `[model_error]` of the recipe says: use the `reported_*` columns as inputs, the others \
+         as truth"
+    };
+    writeln!(text, "## Shortcuts\n\n{placed}. {model}. `magnetar audit` measures what a dataset gives away.\n")?;
     writeln!(text, "## Columns\n\n| column | type | unit | frame | meaning |\n|---|---|---|---|---|")?;
     for field in manifest.shape().schema().fields() {
         write_field(text, "", field)?;

@@ -29,6 +29,9 @@ pub enum ReportError {
     /// The posterior cannot be computed.
     #[error(transparent)]
     Posterior(#[from] magnetar_posterior::PosteriorError),
+    /// The dataset cannot be audited.
+    #[error(transparent)]
+    Study(#[from] magnetar_study::StudyError),
     /// A dataset without rows.
     #[error("{0} has no rows yet; run magnetar generate on it")]
     NoRows(String),

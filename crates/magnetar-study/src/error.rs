@@ -54,6 +54,9 @@ pub enum StudyError {
         /// Why.
         reason: String,
     },
+    /// A dataset has too few rows for an audit.
+    #[error("an audit needs at least two rows; `magnetar generate` makes them")]
+    NothingToAudit,
     /// There is no such scorer.
     #[error(
         "no scorer {name:?}; there are {}, and files of volumes that end in .parquet or .npy",

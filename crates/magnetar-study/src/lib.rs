@@ -1,4 +1,4 @@
-//! Where scorers meet datasets: evaluation, fusion, fit and sweeps.
+//! Where scorers meet datasets: evaluation, fusion, fit, audit and sweeps.
 //!
 //! A dataset's rows are split into what the receiver knows ([`ReceiverView`]), which is all a scorer sees, and what is
 //! true, which its posterior is judged by.
@@ -20,6 +20,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
 
+mod audit;
 mod chunk;
 mod error;
 mod evaluation;
@@ -32,6 +33,7 @@ mod scorers;
 pub mod sweep;
 mod twin_model;
 
+pub use audit::{Audit, ConditionAudit, Mean, audit};
 pub use error::StudyError;
 pub use evaluation::{
     Evaluation, evaluate, map_posteriors, map_rows, needed_columns, post_indices, score_aligned, score_record,

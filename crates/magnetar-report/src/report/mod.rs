@@ -7,6 +7,7 @@ mod gather;
 mod page;
 
 use magnetar_dataset::{Columns, Dataset};
+use magnetar_study::{StudyError, audit};
 
 pub use gather::SplitPicture;
 
@@ -14,6 +15,9 @@ use crate::corpus::recipe_settings;
 use crate::error::ReportError;
 use crate::link_scorer::LinkScorer;
 use crate::simulator::Simulator;
+
+/// Rows that the report's audit is fitted to, and as many that it is scored on.
+const AUDITED_ROWS: usize = 2000;
 
 /// How much of a dataset a report looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +66,12 @@ pub fn report(
         }
         splits.push((picture, examples));
     }
-    Ok(page::page(dataset, &splits, options))
+    let audit = match audit(dataset, AUDITED_ROWS) {
+        Ok(found) => Some(found),
+        Err(StudyError::NothingToAudit) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(page::page(dataset, &splits, audit.as_ref(), options))
 }
 
 /// Rows spread over what is there; consecutive sets differ in their board, so an odd step meets both conditions.

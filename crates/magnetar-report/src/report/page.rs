@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use magnetar_dataset::Dataset;
+use magnetar_study::{Audit, Mean};
 
 use super::coverage::coverage;
 use super::distributions::distributions;
@@ -12,7 +13,12 @@ use crate::ticks::{count, number};
 use crate::view::page::frame;
 
 /// The whole page.
-pub(super) fn page(dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)], options: &ReportOptions) -> String {
+pub(super) fn page(
+    dataset: &Dataset,
+    splits: &[(SplitPicture, Vec<String>)],
+    audit: Option<&Audit>,
+    options: &ReportOptions,
+) -> String {
     let manifest = dataset.manifest();
     let name = &manifest.recipe.name;
     let mut body = format!(
@@ -27,6 +33,9 @@ pub(super) fn page(dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)], op
     body.push_str("<main>\n");
     facts(&mut body, dataset, rows);
     counts(&mut body, dataset, splits);
+    if let Some(audit) = audit {
+        shortcuts(&mut body, audit);
+    }
     for (split, examples) in splits.iter().filter(|(split, _)| split.present > 0) {
         let _ = write!(body, "<section class=\"wide\"><h2>Split {}</h2>", escape(&split.name));
         if split.read < split.present {
@@ -56,6 +65,34 @@ pub(super) fn page(dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)], op
         count(options.rows)
     );
     frame(&format!("{name}: report"), &body)
+}
+
+/// What the dataset gives away without the radio, and by its direct path alone.
+fn shortcuts(body: &mut String, audit: &Audit) {
+    body.push_str("<section class=\"wide\"><h2>Shortcuts</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">rows</th><th scope=\"col\">layout and RX pose alone, nat</th><th scope=\"col\">direct path alone, nat</th><th scope=\"col\">arrivals</th><th scope=\"col\">strongest is LOS</th></tr></thead><tbody>");
+    let conditions =
+        [("all", Some(&audit.all)), ("no board", audit.no_board.as_ref()), ("board", audit.board.as_ref())];
+    for (name, condition) in conditions {
+        let Some(of) = condition else { continue };
+        let nat = |value: Mean| format!("{} &plusmn; {}", number(value.mean, 3), number(value.stderr, 3));
+        let _ = write!(
+            body,
+            "<tr><th scope=\"row\">{name} ({})</th><td>{}</td><td>{}</td><td>{}</td><td>{} %</td></tr>",
+            count(of.rows as u64),
+            nat(of.layout_only_nat),
+            nat(of.direct_path_nat),
+            number(of.arrivals_per_row.mean, 2),
+            number(of.first_is_los_percent.mean, 1)
+        );
+    }
+    let _ = writeln!(
+        body,
+        "</tbody></table></div><p class=\"caption\">Gain over the uniform posterior of binned models fitted to {} rows of {} and scored on {} rows of {}.</p></section>",
+        count(audit.fitted_rows as u64),
+        escape(&audit.fitted_split),
+        count(audit.all.rows as u64),
+        escape(&audit.scored_split)
+    );
 }
 
 fn facts(body: &mut String, dataset: &Dataset, rows: u64) {

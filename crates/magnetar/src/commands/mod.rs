@@ -1,6 +1,7 @@
 //! One module per subcommand; each has its flags (`Args`) and a `run` that returns the exit code.
 
 mod ablation;
+mod audit;
 mod backend;
 mod bench_gpu;
 mod check_files;
@@ -77,6 +78,8 @@ pub enum Command {
     Fuse(fuse::Args),
     /// Report what each term of the twin's likelihood is worth.
     Ablation(ablation::Args),
+    /// What a dataset gives away without the radio, and by its direct path alone.
+    Audit(audit::Args),
     /// Fit the widths of the twin's likelihood on training rows.
     Fit(fit::Args),
     /// Write candidate features and targets for training elsewhere.
@@ -119,6 +122,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Posterior(args) => posterior::run(&args),
         Command::Fuse(args) => fuse::run(&args),
         Command::Ablation(args) => ablation::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Fit(args) => fit::run(&args),
         Command::Features(args) => features::run(&args),
         Command::Sweep(args) => sweep::run(&args),
