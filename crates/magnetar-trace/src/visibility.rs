@@ -16,6 +16,8 @@ const FEW_BOXES: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Occluders {
     boxes: Vec<Block>,
+    /// Lower and upper corner of each box along the global axes, a little beyond it, metres.
+    corners: Vec<[Point3<f64>; 2]>,
     tree: Option<Bvh>,
 }
 
@@ -24,6 +26,8 @@ impl Occluders {
     pub(crate) fn rebuild(&mut self, shapes: impl Iterator<Item = BoxShape>) {
         self.boxes.clear();
         self.boxes.extend(shapes.map(|shape| Block::new(&shape)));
+        self.corners.clear();
+        self.corners.extend(self.boxes.iter().map(corners));
         self.tree = (self.boxes.len() > FEW_BOXES).then(|| {
             Bvh::from_iter(BvhBuildStrategy::Binned, self.boxes.iter().enumerate().map(|(i, b)| (i, bounds(b))))
         });
@@ -43,7 +47,7 @@ impl Occluders {
     #[inline]
     pub(crate) fn clear(&self, a: &Point3<f64>, b: &Point3<f64>, except: Option<usize>) -> bool {
         match &self.tree {
-            None => !self.boxes.iter().enumerate().any(|(i, x)| Some(i) != except && x.blocks(a, b)),
+            None => !(0..self.boxes.len()).any(|i| Some(i) != except && self.stands_between(i, a, b)),
             Some(tree) => {
                 let blocked = |i: usize| Some(i) != except && self.boxes[i].blocks(a, b);
                 self.search(tree, &Segment::new(a, b), blocked).is_none()
@@ -57,11 +61,21 @@ impl Occluders {
         if except == [None; 2] {
             return self.clear(a, b, None);
         }
-        let blocked = |i: usize| !except.contains(&Some(i)) && self.boxes[i].blocks(a, b);
+        let blocked = |i: usize| !except.contains(&Some(i)) && self.stands_between(i, a, b);
         match &self.tree {
             None => !(0..self.boxes.len()).any(blocked),
             Some(tree) => self.search(tree, &Segment::new(a, b), blocked).is_none(),
         }
+    }
+
+    /// Whether a box stands between two points; most are dismissed without turning the points into its frame.
+    #[inline]
+    fn stands_between(&self, index: usize, a: &Point3<f64>, b: &Point3<f64>) -> bool {
+        let [low, high] = &self.corners[index];
+        let beside = |axis: usize| {
+            (a[axis] < low[axis] && b[axis] < low[axis]) || (a[axis] > high[axis] && b[axis] > high[axis])
+        };
+        !(beside(0) || beside(1) || beside(2)) && self.boxes[index].blocks(a, b)
     }
 
     /// Gives every box to `visit` that the segment may meet.
@@ -129,11 +143,22 @@ fn each_leaf(tree: &Bvh, meets: impl Fn(Vector, Vector) -> bool, visit: &mut imp
     });
 }
 
-fn bounds(block: &Block) -> Aabb {
+/// Half the size of a box along the global axes, metres.
+fn extent(block: &Block) -> Vector3<f64> {
     let [hx, hy, hz] = block.half;
-    let ex = hx * block.cos.abs() + hy * block.sin.abs();
-    let ey = hx * block.sin.abs() + hy * block.cos.abs();
-    Aabb::from_half_extents(Vector::new(block.center.x, block.center.y, block.center.z), Vector::new(ex, ey, hz))
+    let (sin, cos) = (block.sin.abs(), block.cos.abs());
+    Vector3::new(hx * cos + hy * sin, hx * sin + hy * cos, hz)
+}
+
+fn bounds(block: &Block) -> Aabb {
+    let (center, half) = (block.center, extent(block));
+    Aabb::from_half_extents(Vector::new(center.x, center.y, center.z), Vector::new(half.x, half.y, half.z))
+}
+
+/// The corners of a box's bounds, beyond it by more than rounding takes away.
+fn corners(block: &Block) -> [Point3<f64>; 2] {
+    let half = extent(block).add_scalar(1e-9 * (1.0 + block.center.coords.amax()));
+    [block.center - half, block.center + half]
 }
 
 /// A segment with what a bounding-box test needs, computed once.
