@@ -125,6 +125,8 @@ def main(magnetar, out):
             small = json.dumps({**export, "cases": export["cases"][first:first + 1]}, separators=(",", ":")).encode()
             seed("sionna_export", f"{file.stem}-{first}", small)
             seed("sionna_export", f"{file.stem}-{first}.gz", gzip.compress(small, mtime=0))
+    for file in (ROOT / "tests/data").glob("sionna*.npz"):
+        seed("sionna_export", file.name, file.read_bytes())
 
     run("generate", "--split", "test", "--limit", "4", "--out", "dataset")
     seed("manifest", "manifest.json", (out / "dataset/manifest.json").read_bytes())
