@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::cli;
 
@@ -204,6 +205,31 @@ fn the_server_answers_its_own_page_only() {
     assert_eq!(viewer.post("/api/link", &own, &crowd.to_string()).0, 422);
     assert_eq!(viewer.post("/api/row", &own, "{\"split\":\"test\",\"index\":0}").0, 422);
     assert_eq!(viewer.post("/api/link", &own, &good).0, 200, "it still works");
+}
+
+/// Peers that send half a request, or ask for the page and never take it, do not keep the page from anybody else.
+#[test]
+fn slow_clients_do_not_lock_the_page_out() {
+    let viewer = Viewer::start(&["lab_middle"]);
+    let whole = format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", viewer.host);
+    let slow: Vec<TcpStream> = (0..200)
+        .map(|n| {
+            let mut stream = TcpStream::connect(&viewer.host).unwrap();
+            // Whoever came long before may be turned away by now; the newest are not.
+            let _ = stream.write_all(if n % 2 == 0 { b"GET / HT" } else { whole.as_bytes() });
+            stream
+        })
+        .collect();
+    for _ in 0..20 {
+        let started = Instant::now();
+        // While the hundred that asked are being answered it may have to ask again.
+        let mut answers = std::iter::repeat_with(|| viewer.send(&whole));
+        let (status, page) = answers.find(|(status, _)| *status != 503).unwrap();
+        assert_eq!(status, 200);
+        assert!(page.ends_with("</html>\n") || page.ends_with("</html>"), "the whole page");
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    }
+    drop(slow);
 }
 
 #[test]

@@ -10,7 +10,7 @@ const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// Most bytes of a request's body.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// A request must have arrived, and its answer have left, within this.
+/// A request must have arrived within this, and its answer have left within as much again.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Where a request comes from and its answer goes to: a socket, or memory.
@@ -219,10 +219,26 @@ pub fn write_response(stream: &mut impl Connection, response: &Response, policy:
         response.content_type,
         response.body.len(),
     );
-    let _ = stream.limit_writes(DEADLINE);
-    let _ = stream.write_all(head.as_bytes());
-    let _ = stream.write_all(&response.body);
-    let _ = stream.flush();
+    let end = Instant::now() + DEADLINE;
+    let _ = write_until(stream, head.as_bytes(), end).and_then(|()| write_until(stream, &response.body, end));
+}
+
+/// Writes all of it unless the time is over: a peer may take a few bytes now and then, and each write alone be in time.
+fn write_until(stream: &mut impl Connection, mut bytes: &[u8], end: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.limit_writes(left)?;
+        match stream.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => bytes = &bytes[n..],
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    stream.flush()
 }
 
 /// Reads on for a moment what a refused peer still sends: closing at once could take the answer away from it.

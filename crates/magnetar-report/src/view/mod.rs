@@ -1,6 +1,7 @@
 //! The interactive page: a small server on 127.0.0.1, or a file that needs none.
 
 mod app;
+mod connections;
 mod http;
 pub(crate) mod page;
 pub(crate) mod picture;

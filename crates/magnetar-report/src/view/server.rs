@@ -3,15 +3,12 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::app::App;
+use super::connections::{Connections, Entered};
 use super::http::{Connection, Request, RequestError, Response, drain, read_request, write_response};
 use crate::error::ReportError;
-
-/// Most connections served at a time; more are turned away.
-const MAX_CONNECTIONS: usize = 16;
 
 /// A server that listens but does not answer yet.
 pub struct Server {
@@ -40,46 +37,29 @@ impl Server {
 
     /// Answers until the process ends.
     pub fn run(self) {
-        let busy = Arc::new(AtomicUsize::new(0));
+        let connections = Connections::default();
         for stream in self.listener.incoming() {
             let Ok(mut stream) = stream else { continue };
-            let place = Place::take(&busy);
-            if place.number > MAX_CONNECTIONS {
-                write_response(&mut stream, &Response::error(503, "too many requests at once"), "default-src 'none'");
-                continue;
-            }
+            let Ok(mut entered) = connections.enter(&stream) else { continue };
             let (app, port) = (Arc::clone(&self.app), self.port);
             // A thread that cannot be started drops the connection, and the page asks again.
             let _ = std::thread::Builder::new().name("view".into()).spawn(move || {
-                let _place = place;
-                serve(&mut stream, &app, port);
+                serve(&mut stream, &app, port, Some(&mut entered));
             });
         }
     }
 }
 
-/// One of the connections being served; leaving it frees the place, also after a panic.
-struct Place {
-    busy: Arc<AtomicUsize>,
-    number: usize,
-}
-
-impl Place {
-    fn take(busy: &Arc<AtomicUsize>) -> Self {
-        Self { number: busy.fetch_add(1, Ordering::SeqCst) + 1, busy: Arc::clone(busy) }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.busy.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-fn serve(stream: &mut impl Connection, app: &App, port: u16) {
+/// Reads a request and answers it; `entered` is `None` where nobody else can be kept waiting.
+fn serve(stream: &mut impl Connection, app: &App, port: u16, entered: Option<&mut Entered>) {
     match read_request(stream) {
         Ok(request) => {
-            let response = check(&request, port).unwrap_or_else(|| app.answer(&request));
+            let make = || check(&request, port).unwrap_or_else(|| app.answer(&request));
+            let response = match entered {
+                Some(entered) => entered.answer(make),
+                None => Some(make()),
+            };
+            let response = response.unwrap_or_else(|| Response::error(503, "too many requests at once"));
             write_response(stream, &response, &app.policy());
         }
         Err(RequestError::Refused(response)) => {
@@ -94,7 +74,7 @@ fn serve(stream: &mut impl Connection, app: &App, port: u16) {
 #[must_use]
 pub fn respond(app: &App, port: u16, request: &[u8]) -> Vec<u8> {
     let mut memory = Memory { request, response: Vec::new() };
-    serve(&mut memory, app, port);
+    serve(&mut memory, app, port, None);
     memory.response
 }
 
