@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow::array::{ArrayRef, RecordBatch, UInt64Array, new_null_array};
+use arrow::datatypes::DataType;
 use magnetar_dataset::{Recipe, Record, generate_record};
 use magnetar_files::npy::{NpyWriter, write_npy};
 use magnetar_posterior::{RowNumber, ScoreRow, Scorer, Support, SupportSize, Volume};
@@ -12,6 +14,9 @@ use magnetar_study::{
     PosteriorOrigin, PosteriorRow, PosteriorTable, ReceiverView, ScorerSettings, VolumeFile, VolumeFileError, evaluate,
     open_scorer, post_indices, score_record,
 };
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::WriterProperties;
 
 const SIZE: SupportSize = SupportSize { headings: 6, rows: 7, columns: 5 };
 
@@ -126,6 +131,22 @@ fn wrong_arrays_say_what_is_wrong() {
     assert!(matches!(VolumeFile::open(&folder.path().join("none.npy")), Err(VolumeFileError::Io { .. })));
 }
 
+/// A table of so many rows without a mass, in a small file.
+fn write_index(path: &Path, rows: u64) {
+    let index: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..rows));
+    let mass = new_null_array(&DataType::new_list(DataType::Float32, true), index.len());
+    let batch = RecordBatch::try_from_iter_with_nullable([("index", index, false), ("mass", mass, true)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_column_encoding("index".into(), Encoding::DELTA_BINARY_PACKED)
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .build();
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
 #[test]
 fn wrong_tables_say_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,6 +160,9 @@ fn wrong_tables_say_what_is_wrong() {
     assert!(score(&path, number("test", 0), SupportSize { rows: 8, ..SIZE }).unwrap_err().contains("6 x 8 x 5"));
     write_table(&path, &[rows[0].clone(), rows[0].clone()], &*twin);
     assert!(score(&path, number("test", 0), SIZE).unwrap_err().contains("index 0 is there twice"));
+    write_index(&path, (1 << 22) + 1);
+    assert!(std::fs::metadata(&path).unwrap().len() < 1 << 20);
+    assert!(score(&path, number("test", 0), SIZE).unwrap_err().contains("more than 4194304 volumes"));
     std::fs::write(&path, "PAR1 or not").unwrap();
     assert!(matches!(VolumeFile::open(&path), Err(VolumeFileError::Parquet { .. })));
 }

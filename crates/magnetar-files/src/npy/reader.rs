@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::header::{MAX_HEADER, WANTED};
 use super::{Dtype, Header, NpyElement, NpyError};
+use crate::open_file;
 
 /// Elements decoded at a time: bounds the reader's memory whatever the file says.
 const CHUNK: usize = 1024;
@@ -22,10 +23,10 @@ pub struct NpyReader<R> {
 }
 
 impl NpyReader<BufReader<File>> {
-    /// Opens a file and checks its header, and its size if it is a regular file.
+    /// Opens a file and checks its header and its size.
     ///
     /// # Errors
-    /// The file cannot be opened, its header is not that of a C-ordered float or complex array, or its size is not
+    /// The file cannot be opened or is a pipe or device, its header is not that of a C-ordered float or complex array, or its size is not
     /// what the header says.
     pub fn open(path: &Path) -> Result<Self, NpyError> {
         Self::open_any_order(path)?.in_c_order()
@@ -38,13 +39,12 @@ impl NpyReader<BufReader<File>> {
     pub fn open_any_order(path: &Path) -> Result<Self, NpyError> {
         let file = path.display().to_string();
         let io_error = |source| NpyError::Io { file: file.clone(), source };
-        let input = File::open(path).map_err(io_error)?;
-        let metadata = input.metadata().map_err(io_error)?;
-        if metadata.is_dir() {
+        if path.is_dir() {
             return Err(NpyError::Data { file, problem: "is a directory; expected an .npy file".into() });
         }
-        let length = metadata.is_file().then_some(metadata.len());
-        Self::read_header(BufReader::with_capacity(1 << 16, input), file, length)?.of_samples()
+        let input = open_file(path).map_err(io_error)?;
+        let length = input.metadata().map_err(io_error)?.len();
+        Self::read_header(BufReader::with_capacity(1 << 16, input), file, Some(length))?.of_samples()
     }
 }
 

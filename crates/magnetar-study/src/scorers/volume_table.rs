@@ -1,12 +1,12 @@
 //! Volumes in a Parquet table: the columns `index` and `mass` of what `PosteriorTable` writes, or of a table made elsewhere.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, UInt64Type};
+use magnetar_files::open_file;
 use magnetar_posterior::SupportSize;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -18,6 +18,9 @@ use crate::posterior_table::{SPLIT_KEY, parse_shape};
 
 /// Rows of the index read at a time.
 const BATCH: usize = 8192;
+
+/// Most rows of a table: their index is in memory, and a small file can hold the index of very many.
+const MAX_ROWS: usize = 1 << 22;
 
 /// A table of volumes; its index is in memory, its volumes are read when asked for.
 pub(super) struct VolumeTable {
@@ -31,7 +34,7 @@ pub(super) struct VolumeTable {
 
 impl VolumeTable {
     pub(super) fn open(path: &Path) -> Result<Self, VolumeFileError> {
-        let file = File::open(path).map_err(|source| VolumeFileError::Io { path: path.to_owned(), source })?;
+        let file = open_file(path).map_err(|source| VolumeFileError::Io { path: path.to_owned(), source })?;
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
             .map_err(|source| VolumeFileError::Parquet { path: path.to_owned(), source })?;
         let notes = metadata.metadata().file_metadata().key_value_metadata();
@@ -78,7 +81,7 @@ impl VolumeTable {
         rows: Option<RowSelection>,
         batch: usize,
     ) -> Result<ParquetRecordBatchReader, VolumeFileError> {
-        let file = File::open(&self.path).map_err(|source| VolumeFileError::Io { path: self.path.clone(), source })?;
+        let file = open_file(&self.path).map_err(|source| VolumeFileError::Io { path: self.path.clone(), source })?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
         let builder = builder.with_projection(mask).with_batch_size(batch);
@@ -96,6 +99,9 @@ impl VolumeTable {
             let column = cast(batch.column(0), &DataType::UInt64).map_err(|e| self.content(e.to_string()))?;
             for index in column.as_primitive::<UInt64Type>() {
                 let index = index.ok_or_else(|| self.content(format!("row {place} of the table has no index")))?;
+                if place == MAX_ROWS {
+                    return Err(self.content(format!("holds more than {MAX_ROWS} volumes")));
+                }
                 if self.places.insert(index, place).is_some() {
                     return Err(self.content(format!("index {index} is there twice")));
                 }
