@@ -120,6 +120,7 @@ fn the_posterior_commands_agree_on_one_dataset() {
     std::fs::write(&kept, "passes = 3").unwrap();
     assert!(cli::fail(&fit).contains("no checkpoint of this fit"));
     std::fs::remove_file(&kept).unwrap();
+    assert_eq!(std::fs::read_to_string(toml).unwrap(), first);
     cli::succeed(&["evaluate", &d, "--limit", "2", "--parameters", toml]);
     let table = cli::succeed(&[&["ablation", &d, "--limit", "2"], &small[..]].concat());
     assert!(table.contains("full likelihood") && table.contains("without merging and fading"));

@@ -70,7 +70,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let origin = FitOrigin {
         recipe_hash: dataset.recipe().hash(),
         seed: dataset.manifest().seed,
+        split: args.split.clone(),
         rows: rows.len() as u64,
+        held_back: args.held_back.clone(),
+        held_back_rows: held_back.len() as u64,
         cells: args.cells as u64,
         begun_with: twin.identity(),
     };
