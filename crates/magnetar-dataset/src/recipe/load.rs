@@ -1,6 +1,7 @@
 //! From files and settings to a checked recipe.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use toml::Value;
 use toml::de::{DeTable, DeValue};
@@ -9,7 +10,7 @@ use super::Recipe;
 use super::files::{FILE_KEYS, beside};
 use super::keys::Key;
 use super::scene::{self, SCENE, SCENE_TEXT};
-use super::text::{convert, line_of};
+use super::text::{convert, line_of, plain};
 
 const PAPER: &str = include_str!("../../recipes/paper.toml");
 const FIELD: &str = include_str!("../../recipes/field.toml");
@@ -17,6 +18,9 @@ const REPLAY: &str = include_str!("../../recipes/replay.toml");
 
 /// The shipped recipes: name and text.
 pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("field", FIELD), ("replay", REPLAY)];
+
+/// The shipped recipes as tables, once they were asked for: a sweep asks for every point.
+static TABLES: [OnceLock<Result<toml::Table, RecipeError>>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];
 
 /// A recipe file larger than this is a mistake.
 const MAX_BYTES: u64 = 1 << 20;
@@ -77,10 +81,8 @@ impl Recipe {
     pub fn set(&mut self, path: &str, value: &Value) -> Result<(), RecipeError> {
         let place = format!("key {path}");
         let key = Key::find(path).ok_or_else(|| unknown(&place, path))?;
-        let text = value.to_string();
-        let parsed = DeValue::parse(&text).map_err(|e| RecipeError::new(&place, e.message()))?;
-        let value = convert(key, parsed.get_ref())
-            .ok_or_else(|| RecipeError::new(&place, format!("{text} is not {}", key.expectation())))?;
+        let value = convert(key, value)
+            .ok_or_else(|| RecipeError::new(&place, format!("{value} is not {}", key.expectation())))?;
         let mut table = self.to_table();
         put(&mut table, path, value, &place)?;
         let mut changed = from_table(table, &place)?;
@@ -147,13 +149,10 @@ fn check_values(prefix: &str, table: &toml::Table, place: &str) -> Result<(), Re
     for (name, value) in table {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         match (Key::find(&path), value) {
-            (Some(key), value) => {
-                let text = value.to_string();
-                let valid = DeValue::parse(&text).ok().and_then(|v| convert(key, v.get_ref())).is_some();
-                if !valid {
-                    return Err(RecipeError::new(place, format!("{path} = {text} is not {}", key.expectation())));
-                }
+            (Some(key), value) if convert(key, value).is_none() => {
+                return Err(RecipeError::new(place, format!("{path} = {value} is not {}", key.expectation())));
             }
+            (Some(_), _) => {}
             (None, Value::Table(inner)) => check_values(&path, inner, place)?,
             (None, _) => return Err(unknown(place, &path)),
         }
@@ -181,10 +180,9 @@ fn apply_set(table: &mut toml::Table, set: &str) -> Result<(), RecipeError> {
     let key = Key::find(path).ok_or_else(|| unknown(&place, path))?;
     // A bare word is taken as text, so that the shell need not be fought over quotes.
     let quoted = format!("{text:?}");
-    let value = DeValue::parse(text)
-        .ok()
-        .and_then(|v| convert(key, v.get_ref()))
-        .or_else(|| DeValue::parse(&quoted).ok().and_then(|v| convert(key, v.get_ref())))
+    let parsed = |text: &str| convert(key, &plain(DeValue::parse(text).ok()?.get_ref())?);
+    let value = parsed(text)
+        .or_else(|| parsed(&quoted))
         .ok_or_else(|| RecipeError::new(&place, format!("{text} is not {}", key.expectation())))?;
     put(table, path, value, &place)
 }
@@ -218,8 +216,8 @@ fn load_table(name: &str, beside: Option<&Path>, depth: usize) -> Result<toml::T
     if depth >= MAX_DEPTH {
         return Err(RecipeError::new(name, format!("recipes extend one another more than {MAX_DEPTH} deep")));
     }
-    if let Some((_, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-        return parse(text, name, None, depth);
+    if let Some((table, (_, text))) = TABLES.iter().zip(SHIPPED).find(|(_, (shipped, _))| *shipped == name) {
+        return table.get_or_init(|| parse(text, name, None, 0)).clone();
     }
     let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     let place = path.display().to_string();
@@ -295,7 +293,7 @@ fn merge(
         }
         let at = || source.at(&name.span());
         if let Some(key) = Key::find(&path) {
-            let mut value = convert(key, value.get_ref()).ok_or_else(|| {
+            let mut value = plain(value.get_ref()).and_then(|value| convert(key, &value)).ok_or_else(|| {
                 let found: String = source.text[value.span()].chars().take(80).collect();
                 RecipeError::new(at(), format!("{path} = {found} is not {}", key.expectation()))
             })?;

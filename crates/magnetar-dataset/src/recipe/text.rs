@@ -1,7 +1,7 @@
 //! Small helpers on TOML text: lines, conversion to a key's type, similar names.
 
 use toml::Value;
-use toml::de::{DeInteger, DeValue};
+use toml::de::DeValue;
 
 use super::Recipe;
 use super::keys::{Key, Kind, MAX_LIST, is_split_name};
@@ -23,60 +23,74 @@ impl Recipe {
 }
 
 /// A value in its key's type, or `None` if it has another type or is out of range.
-pub(super) fn convert(key: &Key, value: &DeValue<'_>) -> Option<Value> {
+pub(super) fn convert(key: &Key, value: &Value) -> Option<Value> {
     match key.kind {
         Kind::Float(min, max) => number(value, min, max).map(Value::Float),
-        Kind::Integer(min, max) => integer(value).filter(|v| (min..=max).contains(v)).map(Value::Integer),
+        Kind::Integer(min, max) => value.as_integer().filter(|v| (min..=max).contains(v)).map(Value::Integer),
         Kind::OneOf(numbers) => {
-            integer(value).filter(|v| usize::try_from(*v).is_ok_and(|v| numbers.contains(&v))).map(Value::Integer)
+            let known = |v: &i64| usize::try_from(*v).is_ok_and(|v| numbers.contains(&v));
+            value.as_integer().filter(known).map(Value::Integer)
         }
         Kind::Bool => value.as_bool().map(Value::Boolean),
         Kind::Text => short_text(value),
         Kind::Choice(words) => value.as_str().filter(|s| words.contains(s)).map(|s| Value::String(s.into())),
         Kind::Texts(min, max) => list(value, min, max, short_text),
         Kind::Integers(min, max) => {
-            list(value, 0, MAX_LIST, |item| integer(item).filter(|v| (min..=max).contains(v)).map(Value::Integer))
+            list(value, 0, MAX_LIST, |item| item.as_integer().filter(|v| (min..=max).contains(v)).map(Value::Integer))
         }
         Kind::Floats(min, max) => list(value, 1, MAX_LIST, |item| number(item, min, max).map(Value::Float)),
         Kind::Assignments => list(value, 1, MAX_LIST, assignment),
     }
 }
 
-fn list(value: &DeValue<'_>, min: usize, max: usize, item: impl Fn(&DeValue<'_>) -> Option<Value>) -> Option<Value> {
+/// A parsed value without its place in the text; `None` for a number that is out of range.
+pub(super) fn plain(value: &DeValue<'_>) -> Option<Value> {
+    Some(match value {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(number) => Value::Integer(i64::from_str_radix(number.as_str(), number.radix()).ok()?),
+        DeValue::Float(number) => Value::Float(number.as_str().parse().ok()?),
+        DeValue::Boolean(value) => Value::Boolean(*value),
+        DeValue::Datetime(time) => Value::Datetime(*time),
+        DeValue::Array(items) => Value::Array(items.iter().map(|item| plain(item.get_ref())).collect::<Option<_>>()?),
+        DeValue::Table(entries) => Value::Table(
+            entries
+                .iter()
+                .map(|(name, value)| Some((name.get_ref().to_string(), plain(value.get_ref())?)))
+                .collect::<Option<_>>()?,
+        ),
+    })
+}
+
+fn list(value: &Value, min: usize, max: usize, item: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let items = value.as_array()?;
     if !(min..=max).contains(&items.len()) {
         return None;
     }
-    items.iter().map(|i| item(i.get_ref())).collect::<Option<Vec<_>>>().map(Value::Array)
+    items.iter().map(item).collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
-fn assignment(value: &DeValue<'_>) -> Option<Value> {
+fn assignment(value: &Value) -> Option<Value> {
     let table = value.as_table()?;
     let mut out = toml::Table::new();
     for name in ["wall", "ceiling", "floor"] {
-        out.insert(name.into(), short_text(table.get(name)?.get_ref())?);
+        out.insert(name.into(), short_text(table.get(name)?)?);
     }
     (table.len() == out.len()).then_some(Value::Table(out))
 }
 
-fn short_text(value: &DeValue<'_>) -> Option<Value> {
+fn short_text(value: &Value) -> Option<Value> {
     value.as_str().filter(|s| s.len() <= 4096).map(|s| Value::String(s.into()))
 }
 
-fn number(value: &DeValue<'_>, min: f64, max: f64) -> Option<f64> {
-    let number = match value {
-        DeValue::Float(float) => float.as_str().parse::<f64>().ok()?,
+fn number(value: &Value, min: f64, max: f64) -> Option<f64> {
+    let number = match *value {
+        Value::Float(float) => float,
         #[allow(clippy::cast_precision_loss, reason = "whole numbers in recipes are far below 2^53")]
-        DeValue::Integer(_) => integer(value)? as f64,
+        Value::Integer(integer) => integer as f64,
         _ => return None,
     };
     // A negative zero would change the hash but nothing else.
     (number.is_finite() && number >= min && number <= max).then_some(number + 0.0)
-}
-
-fn integer(value: &DeValue<'_>) -> Option<i64> {
-    let parse = |i: &DeInteger<'_>| i64::from_str_radix(i.as_str(), i.radix()).ok();
-    value.as_integer().and_then(parse)
 }
 
 /// The known key most like a mistyped one, if any is near.
