@@ -6,10 +6,7 @@ use std::path::Path;
 use crate::cli;
 use crate::folder::files;
 
-/// Places that are damaged, one after the other.
-const PLACES: usize = 300;
-
-/// All commands are tried at each of so many places; `stats`, the quickest, at every one.
+/// All commands are tried at each of so many places; the first, `stats`, at every one.
 const EVERY: usize = 20;
 
 /// What reads dataset `D` and may write to `O`.
@@ -55,40 +52,30 @@ fn call(line: &str, folder: &Path) -> Result<(Vec<u8>, Vec<Vec<u8>>), String> {
     Err(said)
 }
 
-#[test]
-fn every_reader_reports_a_flipped_bit_or_is_not_touched_by_it() {
+/// Damages a shard at so many places, one after the other. `splits` are made, the shard of the first is damaged.
+fn damage(splits: &str, rows: &str, readers: &[&str], places: usize) {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let generate = [
-        "generate",
-        "--split",
-        "fusion",
-        "--limit",
-        "2",
-        "--csi",
-        "f16",
-        "--threads",
-        "1",
-        "--out",
-        data.to_str().unwrap(),
-    ];
+    let out = data.to_str().unwrap();
+    let generate = ["generate", "--split", splits, "--limit", rows, "--csi", "f16", "--threads", "1", "--out", out];
     cli::succeed(&generate);
     let undamaged = files(&data);
     let expected: Vec<_> =
-        READERS.iter().map(|line| call(line, folder.path()).unwrap_or_else(|e| panic!("{line}: {e}"))).collect();
-    let shard = data.join("fusion/part-00000.parquet");
+        readers.iter().map(|line| call(line, folder.path()).unwrap_or_else(|e| panic!("{line}: {e}"))).collect();
+    let first = splits.split(',').next().unwrap();
+    let shard = data.join(first).join("part-00000.parquet");
     let whole = fs::read(&shard).unwrap();
-    let mut reported = [0; READERS.len()];
+    let mut reported = vec![0; readers.len()];
     let mut random = 1_u64;
-    for n in 0..PLACES {
+    for n in 0..places {
         // Knuth's generator: the same places in every run.
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let place = (random >> 33) as usize % whole.len();
         let mut bytes = whole.clone();
         bytes[place] ^= 1 << (random >> 20 & 7);
         fs::write(&shard, &bytes).unwrap();
-        let tried = if n % EVERY == 0 { READERS.len() } else { 1 };
-        for (i, line) in READERS[..tried].iter().enumerate() {
+        let tried = if n % EVERY == 0 { readers.len() } else { 1 };
+        for (i, line) in readers[..tried].iter().enumerate() {
             match call(line, folder.path()) {
                 Ok(found) => assert!(found == expected[i], "{line}: byte {place} changes the result"),
                 Err(said) => {
@@ -99,9 +86,20 @@ fn every_reader_reports_a_flipped_bit_or_is_not_touched_by_it() {
             }
         }
     }
-    assert!(reported[0] > PLACES / 10, "{reported:?}");
+    assert!(reported[0] > places / 10, "{reported:?}");
     assert!(reported.iter().all(|count| *count > 0), "{reported:?}");
     // Made anew, as the message advises.
     cli::succeed(&generate);
     assert!(files(&data) == undamaged);
+}
+
+#[test]
+fn every_reader_reports_a_flipped_bit_or_is_not_touched_by_it() {
+    damage("fusion", "2", &READERS, 300);
+}
+
+/// What reads `train` and `val` by their names.
+#[test]
+fn an_audit_reports_a_flipped_bit_or_is_not_touched_by_it() {
+    damage("train,val", "6", &["stats D --json", "audit D --json"], 100);
 }
