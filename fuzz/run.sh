@@ -33,12 +33,14 @@ magnetar=${MAGNETAR:-$product/release/magnetar}
 seeds=$work/seeds
 python3 seeds.py "$magnetar" "$seeds" >"$work/seeds.log" 2>&1 || { cat "$work/seeds.log"; exit 1; }
 export MAGNETAR_FUZZ_DATASET=$seeds/dataset MAGNETAR_FUZZ_SWEEP=$seeds/sweep_folder
+export MAGNETAR_FUZZ_PLAIN=$seeds/plain_dataset MAGNETAR_FUZZ_VOLUMES=$seeds/volumes.parquet
 
 # Most bytes of an input: faults show in small ones, and small ones are fast. Of damaged Parquet files an input holds only
 # the edits, four bytes each.
 max_len() {
   case $1 in
     shard | csi) echo 64 ;;
+    volumes) echo 512 ;;
     estimate) echo 512 ;;
     npy | recipe_set) echo 1024 ;;
     *) echo 8192 ;;

@@ -1,7 +1,7 @@
 //! Damage to a valid file, described by a few bytes: small inputs, always near a valid file.
 
 /// Bytes of one edit.
-const EDIT_BYTES: usize = 4;
+pub const EDIT_BYTES: usize = 4;
 /// Set in an edit's last place byte: the place counts from the end, where a Parquet file has its footer.
 const FROM_END: u32 = 1 << 23;
 

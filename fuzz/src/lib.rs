@@ -34,6 +34,21 @@ pub fn valid_dataset() -> PathBuf {
     PathBuf::from(std::env::var_os("MAGNETAR_FUZZ_DATASET").expect("MAGNETAR_FUZZ_DATASET names a valid dataset"))
 }
 
+/// The first shard of [`valid_dataset`].
+#[must_use]
+pub fn valid_shard() -> PathBuf {
+    valid_dataset().join("test/part-00000.parquet")
+}
+
+/// As [`valid_dataset`], its pages not compressed: damage reaches what decodes them.
+///
+/// # Panics
+/// If the environment does not name it.
+#[must_use]
+pub fn plain_dataset() -> PathBuf {
+    PathBuf::from(std::env::var_os("MAGNETAR_FUZZ_PLAIN").expect("MAGNETAR_FUZZ_PLAIN names a valid dataset"))
+}
+
 /// A small valid sweep's folder, made as the dataset.
 ///
 /// # Panics
@@ -41,4 +56,13 @@ pub fn valid_dataset() -> PathBuf {
 #[must_use]
 pub fn valid_sweep() -> PathBuf {
     PathBuf::from(std::env::var_os("MAGNETAR_FUZZ_SWEEP").expect("MAGNETAR_FUZZ_SWEEP names a valid sweep"))
+}
+
+/// A small valid table of volumes, made as the dataset.
+///
+/// # Panics
+/// If the environment does not name it.
+#[must_use]
+pub fn valid_volumes() -> PathBuf {
+    PathBuf::from(std::env::var_os("MAGNETAR_FUZZ_VOLUMES").expect("MAGNETAR_FUZZ_VOLUMES names valid volumes"))
 }

@@ -15,7 +15,10 @@ magnetar_fuzz::target!(|data| {
             shrink(&mut table);
             table.to_string()
         });
-        match Sweep::parse(small.as_deref().unwrap_or(text), "fuzz.toml", None) {
+        let text = small.as_deref().unwrap_or(text);
+        // To draw rows of every point takes ten times as long as all the rest: some sweeps are enough.
+        let read = if data.len().is_multiple_of(16) { Sweep::parse } else { Sweep::outline };
+        match read(text, "fuzz.toml", None) {
             Ok(sweep) => drop(sweep.points.len()),
             Err(error) => drop(error.to_string()),
         }
