@@ -7,6 +7,7 @@ mod keys;
 mod load;
 mod model_error;
 mod physical;
+mod reasons;
 mod scene;
 mod show;
 mod table;

@@ -3,6 +3,9 @@
 use serde::Serialize;
 use toml::Value;
 
+use super::keys::Origin;
+use super::load::SHIPPED;
+use super::reasons::reason;
 use super::{Key, Recipe};
 
 /// One value of a resolved recipe.
@@ -14,8 +17,11 @@ pub struct Entry {
     pub value: serde_json::Value,
     /// Unit, empty where it has none.
     pub unit: &'static str,
-    /// `paper`, `ours`, or `changed` if it is not the shipped recipe's value.
+    /// `paper`, `ours`, or `changed` if it is neither recipe paper's value nor that of the shipped recipe of this name.
     pub origin: &'static str,
+    /// Why it is not recipe paper's, where a shipped recipe says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// What it means.
     pub meaning: &'static str,
     /// What it may be: type and range.
@@ -26,14 +32,24 @@ impl Recipe {
     /// Every value, in the order of the key table.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
-        let shipped = Self::paper();
+        let paper = Self::paper();
+        let named = SHIPPED.iter().find(|(name, _)| *name == self.name && *name != paper.name);
+        let named = named.and_then(|(name, text)| Some((Self::load(name, &[]).ok()?, *text)));
         let mut entries = Vec::new();
         flatten("", &Value::Table(self.to_table()), &mut |path, value| {
             if let Some(key) = Key::find(path) {
-                let origin = if shipped.get(path).as_ref() == Some(value) { key.origin.label() } else { "changed" };
+                let (origin, reason) = match &named {
+                    _ if paper.get(path).as_ref() == Some(value) => (key.origin.label(), None),
+                    Some((shipped, text)) if shipped.get(path).as_ref() == Some(value) => match reason(text, path) {
+                        // What recipe paper has otherwise, and for a reason, is ours.
+                        Some(reason) => (Origin::Ours.label(), Some(reason)),
+                        None => (key.origin.label(), None),
+                    },
+                    _ => ("changed", None),
+                };
                 let value = serde_json::to_value(value).unwrap_or_default();
                 let (unit, meaning, expected) = (key.unit, key.meaning, key.expectation());
-                entries.push(Entry { key: path.to_owned(), value, unit, origin, meaning, expected });
+                entries.push(Entry { key: path.to_owned(), value, unit, origin, reason, meaning, expected });
             }
         });
         entries

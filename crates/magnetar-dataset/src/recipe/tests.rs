@@ -77,6 +77,42 @@ fn a_users_recipe_changes_a_few_keys_and_may_add_a_split() {
 }
 
 #[test]
+fn every_value_of_field_that_is_not_the_papers_has_its_reason() {
+    let field = Recipe::load("field", &[]).unwrap();
+    let paper = Recipe::paper();
+    let mut given = 0;
+    for entry in field.entries().iter().filter(|entry| !["name", "description"].contains(&entry.key.as_str())) {
+        let own = field.get(&entry.key) != paper.get(&entry.key);
+        assert_eq!(own, entry.reason.is_some(), "{}", entry.key);
+        assert!(!own || entry.origin == "ours", "{}", entry.key);
+        given += usize::from(own);
+    }
+    assert!(given > 15, "{given}");
+    let changed = Recipe::load("field", &["model_error.pattern_db_rms=1".to_owned()]).unwrap();
+    let entry = changed.entries().into_iter().find(|entry| entry.key == "model_error.pattern_db_rms").unwrap();
+    assert_eq!((entry.origin, entry.reason), ("changed", None));
+}
+
+#[test]
+fn values_that_are_ours_do_not_claim_to_be_the_papers() {
+    let origin = |recipe: &Recipe, key: &str| {
+        let entry = recipe.entries().into_iter().find(|entry| entry.key == key);
+        entry.unwrap_or_else(|| panic!("{key}")).origin
+    };
+    // The paper gives no thickness of its simulated board.
+    assert_eq!(origin(&Recipe::paper(), "board.thickness_m"), "ours");
+    let replay = Recipe::load("replay", &[]).unwrap();
+    for key in ["splits.track.materials", "splits.full-rotation.materials", "replay.track_headings_no_board"] {
+        assert_eq!(origin(&replay, key), "ours", "{key}");
+    }
+    for key in ["replay.track_headings", "replay.track_tx_x_max_m", "replay.rotation_headings"] {
+        assert_eq!(origin(&replay, key), "paper", "{key}");
+    }
+    // Ten positions are the paper's, their even spacing is not: the key says so.
+    assert!(replay.entries().iter().any(|e| e.key == "replay.track_samples" && e.meaning.contains("is ours")));
+}
+
+#[test]
 fn the_hash_minds_content_and_nothing_else() {
     let base = Recipe::paper().hash();
     assert_eq!(base.len(), 64);

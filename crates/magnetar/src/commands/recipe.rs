@@ -29,6 +29,7 @@ impl RecipeArgs {
 #[command(after_help = "\
 Examples:
   magnetar recipe show
+  magnetar recipe show field
   magnetar recipe show --set link.reference_snr_db=40 --json
   magnetar recipe show --toml > mine.toml
   magnetar recipe check --recipe mine.toml")]
@@ -41,6 +42,9 @@ pub struct Args {
 enum Command {
     /// Print every value with its unit, its range, and whether it is the paper's or ours.
     Show {
+        /// A shipped recipe's name or a recipe file, as --recipe.
+        #[arg(conflicts_with = "recipe", value_name = "NAME|FILE")]
+        name: Option<String>,
         #[command(flatten)]
         recipe: RecipeArgs,
         /// Print one JSON object.
@@ -63,7 +67,10 @@ enum Command {
 /// Shows or checks a recipe.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.command {
-        Command::Show { recipe, json, toml } => show(&recipe.load()?, *json, *toml)?,
+        Command::Show { name, recipe, json, toml } => {
+            let name = name.as_ref().unwrap_or(&recipe.recipe);
+            show(&Recipe::load(name, &recipe.set)?, *json, *toml)?;
+        }
         Command::Check { recipe, json } => {
             let recipe = recipe.load()?;
             for split in recipe.splits.keys() {
@@ -93,6 +100,9 @@ fn show(recipe: &Recipe, json: bool, toml: bool) -> anyhow::Result<()> {
             let unit = if entry.unit.is_empty() { String::new() } else { format!(" {}", entry.unit) };
             let value = format!("{} = {}{unit}", entry.key, entry.value);
             println!("{value:<60} {:<8} {}; {}", entry.origin, entry.meaning, entry.expected);
+            if let Some(reason) = &entry.reason {
+                println!("    # {reason}");
+            }
         }
     }
     Ok(())
