@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::design::MAX_POINTS;
+use super::label::label;
 use magnetar_dataset::Recipe;
 use magnetar_dataset::recipe::{Key, Kind};
 
@@ -13,7 +14,7 @@ use magnetar_dataset::recipe::{Key, Kind};
 pub struct Axis {
     /// Its name; its first key's if none was given.
     pub name: String,
-    /// The recipe keys it changes, all alike.
+    /// The recipe keys it changes, all alike; none for an axis of whole recipes.
     pub keys: Vec<String>,
     /// Whether a value multiplies the base recipe's values instead of replacing them.
     pub factor: bool,
@@ -45,6 +46,8 @@ pub(super) struct AxisFile {
     key: Option<String>,
     #[serde(default)]
     keys: Vec<String>,
+    /// Shipped recipes that take the base recipe's place.
+    recipes: Option<Vec<String>>,
     #[serde(default)]
     factor: bool,
     values: Option<Vec<Value>>,
@@ -67,7 +70,14 @@ enum Scale {
 #[derive(Debug, Clone)]
 enum Levels {
     List(Vec<(Value, String)>),
-    Range { from: f64, to: f64, log: bool, whole: bool },
+    /// Whole recipes by name.
+    Recipes(Vec<(String, Recipe)>),
+    Range {
+        from: f64,
+        to: f64,
+        log: bool,
+        whole: bool,
+    },
 }
 
 /// A checked axis with its values.
@@ -80,6 +90,9 @@ pub(super) struct CheckedAxis {
 impl AxisFile {
     /// Checks what can be checked without a point: keys, lists and ranges.
     pub(super) fn check(&self, base: &Recipe) -> Result<CheckedAxis, String> {
+        if let Some(recipes) = &self.recipes {
+            return self.check_recipes(recipes);
+        }
         let keys: Vec<String> = self.key.iter().chain(&self.keys).cloned().collect();
         let first = keys.first().ok_or("give key = \"...\" or keys = [...]")?;
         let name = self.name.clone().unwrap_or_else(|| first.clone());
@@ -123,6 +136,37 @@ impl AxisFile {
             },
             levels,
         })
+    }
+
+    /// An axis whose values are whole recipes: what their keys do together.
+    fn check_recipes(&self, names: &[String]) -> Result<CheckedAxis, String> {
+        let name = self.name.clone().unwrap_or_else(|| "recipe".to_owned());
+        let fail = |problem: String| format!("axis {name:?}: {problem}");
+        let alone = self.key.is_none()
+            && self.keys.is_empty()
+            && self.values.is_none()
+            && self.labels.is_none()
+            && (self.from, self.to, self.steps) == (None, None, None)
+            && !self.factor;
+        if !alone || names.is_empty() || name.trim().is_empty() {
+            return Err(fail(
+                "recipes = [...] needs at least one shipped recipe, and nothing but a name beside it".into(),
+            ));
+        }
+        let mut recipes = Vec::new();
+        for recipe in names {
+            if !Recipe::shipped().any(|shipped| shipped == recipe) {
+                let shipped: Vec<_> = Recipe::shipped().collect();
+                return Err(fail(format!("{recipe:?} is no shipped recipe; there is {}", shipped.join(", "))));
+            }
+            if recipes.iter().any(|(known, _)| known == recipe) {
+                return Err(fail(format!("the recipe {recipe:?} is given twice")));
+            }
+            recipes.push((recipe.clone(), Recipe::load(recipe, &[]).map_err(|e| fail(e.to_string()))?));
+        }
+        let (keys, unit) = (Vec::new(), String::new());
+        let axis = Axis { name, keys, factor: false, unit, log: false, numeric: false };
+        Ok(CheckedAxis { axis, levels: Levels::Recipes(recipes) })
     }
 
     fn levels(&self, numeric: bool, whole: bool) -> Result<Levels, String> {
@@ -209,14 +253,24 @@ impl CheckedAxis {
     pub(super) fn count(&self) -> Option<usize> {
         match &self.levels {
             Levels::List(values) => Some(values.len()),
+            Levels::Recipes(recipes) => Some(recipes.len()),
             Levels::Range { .. } => None,
         }
+    }
+
+    /// Whether its values are whole recipes, which take the place of all keys.
+    pub(super) fn is_of_recipes(&self) -> bool {
+        matches!(self.levels, Levels::Recipes(_))
     }
 
     /// The value at a place of a list.
     pub(super) fn level(&self, index: usize) -> Option<(Value, Setting)> {
         match &self.levels {
             Levels::List(values) => values.get(index).map(|(value, label)| (value.clone(), setting(value, label))),
+            Levels::Recipes(recipes) => recipes.get(index).map(|(name, _)| {
+                let value = Value::String(name.clone());
+                (value.clone(), setting(&value, name))
+            }),
             Levels::Range { .. } => None,
         }
     }
@@ -230,7 +284,10 @@ impl CheckedAxis {
     )]
     pub(super) fn at(&self, u: f64) -> Option<(Value, Setting)> {
         match &self.levels {
-            Levels::List(values) => self.level(((u * values.len() as f64) as usize).min(values.len() - 1)),
+            Levels::List(_) | Levels::Recipes(_) => {
+                let count = self.count().unwrap_or(1);
+                self.level(((u * count as f64) as usize).min(count - 1))
+            }
             Levels::Range { from, to, log, whole } => {
                 let value = between(*from, *to, *log, *whole, u);
                 let shown = setting(&value, &label(&value));
@@ -241,6 +298,12 @@ impl CheckedAxis {
 
     /// Changes a recipe to a value.
     pub(super) fn apply(&self, recipe: &mut Recipe, base: &Recipe, value: &Value) -> Result<(), String> {
+        if let Levels::Recipes(recipes) = &self.levels {
+            if let Some((_, whole)) = recipes.iter().find(|(name, _)| value.as_str() == Some(name)) {
+                *recipe = whole.clone();
+            }
+            return Ok(());
+        }
         for key in &self.axis.keys {
             let value = match (self.axis.factor, number(value), base.get(key).as_ref().and_then(number)) {
                 (true, Some(factor), Some(of)) => Value::Float(factor * of),
@@ -253,6 +316,9 @@ impl CheckedAxis {
 
     /// The base recipe's own value, for the points that leave the axis alone.
     pub(super) fn base(&self, base: &Recipe) -> Setting {
+        if self.is_of_recipes() {
+            return Setting { label: base.name.clone(), number: None, base: true };
+        }
         if self.axis.factor {
             return Setting { label: "1".into(), number: Some(1.0), base: true };
         }
@@ -281,58 +347,4 @@ fn number(value: &Value) -> Option<f64> {
 /// Whether a key is part of what a row depends on: a recipe's hash leaves the others out.
 fn changes_rows(key: &str) -> bool {
     !matches!(key, "name" | "description") && !key.starts_with("store.")
-}
-
-/// A number as it is if that is short, else to four digits.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-fn short(x: f64) -> String {
-    let exact = x.to_string();
-    if exact.len() <= 7 {
-        return exact;
-    }
-    if !(1e-4..1e6).contains(&x.abs()) {
-        let exact = format!("{x:e}");
-        return if exact.len() <= 7 { exact } else { format!("{x:.3e}") };
-    }
-    let rounded = format!("{x:.*}", (3.0 - libm::log10(x.abs()).floor()).clamp(0.0, 8.0) as usize);
-    match rounded.split_once('.') {
-        Some(_) => rounded.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        None => rounded,
-    }
-}
-
-/// A value in few characters.
-fn label(value: &Value) -> String {
-    match value {
-        Value::Float(x) => short(*x),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(label).collect::<Vec<_>>().join(", "),
-        Value::Table(table) => table.values().map(label).collect::<Vec<_>>().join("/"),
-        other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_labelled_as_people_write_them() {
-        for (x, said) in [
-            (0.0, "0"),
-            (30.0, "30"),
-            (0.0265, "0.0265"),
-            (-2.5, "-2.5"),
-            (1.286_471_3, "1.286"),
-            (0.347_352_1, "0.3474"),
-            (0.000_987_654, "0.0009877"),
-            (2.000_000_1, "2"),
-            (123_456.789, "123457"),
-            (1.5e-9, "1.5e-9"),
-            (1.234_567e-7, "1.235e-7"),
-            (9.87e12, "9.87e12"),
-        ] {
-            assert_eq!(short(x), said);
-        }
-    }
 }

@@ -113,6 +113,11 @@ impl Sweep {
         }
         let axes = file.axis.iter().map(|axis| axis.check(&base)).collect::<Result<Vec<_>, _>>().map_err(fail)?;
         check_keys(&axes).map_err(fail)?;
+        if file.design != Design::OneAtATime && axes.iter().any(CheckedAxis::is_of_recipes) {
+            return Err(fail(
+                "an axis of recipes replaces what other axes change; it needs design = \"one-at-a-time\"".into(),
+            ));
+        }
         check_columns(axes.iter().map(|axis| &axis.axis), []).map_err(|e| fail(e.to_string()))?;
         let seed = file.seed.unwrap_or(1);
         let places = places(&file, &axes, seed).map_err(fail)?;

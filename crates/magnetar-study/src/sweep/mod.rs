@@ -8,6 +8,7 @@ mod axis;
 mod definition;
 mod design;
 mod file;
+mod label;
 mod measure;
 mod page_data;
 mod point;

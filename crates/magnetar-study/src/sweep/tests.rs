@@ -128,6 +128,53 @@ fn a_key_changes_the_draws_of_its_own_purpose_only() {
 }
 
 #[test]
+fn an_axis_of_recipes_puts_them_in_the_bases_place() {
+    let axes = "[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [40.0]\n\
+                [[axis]]\nname = \"all together\"\nrecipes = [\"field\"]";
+    let sweep = sweep("design = \"one-at-a-time\"", axes).unwrap();
+    let hashes: Vec<String> = sweep.points.iter().map(|point| point.recipe.hash()).collect();
+    assert_eq!(hashes[0], Recipe::paper().hash());
+    assert_eq!(hashes[2], Recipe::load("field", &[]).unwrap().hash());
+    assert_eq!(hashes.len(), 3);
+    let label = |point: usize| (&sweep.points[point].settings[1].label[..], sweep.points[point].settings[1].base);
+    assert_eq!((label(0), label(2)), (("paper", true), ("field", false)));
+    let folder = tempfile::tempdir().unwrap();
+    run(&sweep, folder.path(), 2);
+    let options = VerifyOptions { sample: 40, seed: 1, partial: false };
+    assert!(verify_sweep(folder.path(), options, &|_| {}).unwrap().problems.is_empty());
+    let alone = "[[axis]]\nrecipes = [\"field\"]";
+    assert!(refused("", alone).contains("one-at-a-time"));
+    for (axis, words) in [
+        ("recipes = []", "at least one"),
+        ("recipes = [\"nowhere\"]", "no shipped recipe"),
+        ("recipes = [\"field\", \"field\"]", "twice"),
+        ("recipes = [\"field\"]\nkey = \"link.reference_snr_db\"", "nothing but a name"),
+    ] {
+        let said = refused("design = \"one-at-a-time\"", &format!("[[axis]]\n{axis}"));
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn realism_adds_every_model_error_of_field_alone_and_all_together() {
+    let sweep = Sweep::load("realism").unwrap();
+    let field = Recipe::load("field", &[]).unwrap();
+    let (all, alone) = sweep.definition.axes.split_last().unwrap();
+    assert!(all.keys.is_empty() && sweep.points.last().unwrap().recipe.hash() == field.hash());
+    let mut together = (*sweep.base).clone();
+    for (axis, point) in alone.iter().zip(&sweep.points[1..]) {
+        for key in &axis.keys {
+            // Its size is that of recipe field.
+            assert_eq!(point.recipe.get(key), field.get(key), "{key}");
+            together.set(key, &field.get(key).unwrap()).unwrap();
+        }
+    }
+    // What an outing shares makes no difference to single rows; nothing else is left.
+    together.outing = field.outing;
+    assert_eq!(together.hash(), field.hash());
+}
+
+#[test]
 fn grids_ranges_factors_and_several_keys() {
     let sweep = sweep(
         "",
