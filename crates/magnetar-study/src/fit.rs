@@ -206,7 +206,7 @@ impl<'a> Fit<'a> {
 }
 
 /// How temperature and floor were chosen, and what they reach on the rows they were chosen on.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
     /// Exponent of the likelihood.
     pub temperature: f64,
@@ -216,6 +216,9 @@ pub struct Calibration {
     pub nll: f64,
     /// HPD gap, percentage points.
     pub hpd_gap_pp: f64,
+    /// Of the rows of each assignment, withheld from the twin: mean of empirical minus nominal coverage, percentage
+    /// points. Below zero the twin is too sure of such materials.
+    pub bias_pp: Vec<f64>,
 }
 
 /// Chooses temperature and floor on rows that were not fitted to, each with its own materials withheld: the least NLL plus
@@ -262,11 +265,89 @@ fn judge(rows: &[FitRow], volumes: &[Volume], temperature: f64, share: f64) -> R
         })
         .collect::<Result<_, PosteriorError>>()?;
     let nlls: Vec<f64> = judged.iter().map(|(nll, _)| *nll).collect();
+    let nominal = |n: usize| 0.1 * (n as f64 + 1.0);
     let mut gap = 0.0;
     for n in 0..9 {
         let covered: Vec<f64> = judged.iter().map(|(_, coverage)| coverage[n]).collect();
-        gap += (balanced(rows, &covered)? - 0.1 * (n as f64 + 1.0)).abs() / 9.0;
+        gap += (balanced(rows, &covered)? - nominal(n)).abs() / 9.0;
     }
+    let bias = |assignment: usize| {
+        let of = rows.iter().zip(&judged).filter(|(row, _)| row.left_out == Some(assignment));
+        let each: Vec<f64> =
+            of.map(|(_, (_, coverage))| (0..9).map(|n| coverage[n] - nominal(n)).sum::<f64>() / 9.0).collect();
+        100.0 * each.iter().sum::<f64>() / each.len() as f64
+    };
+    let assignments = rows.iter().filter_map(|row| row.left_out).max().map_or(0, |most| most + 1);
+    let bias_pp = (0..assignments).map(bias).collect();
     let nll = balanced(rows, &nlls)?;
-    Ok(Calibration { temperature, uniform_share: share, nll, hpd_gap_pp: 100.0 * gap })
+    Ok(Calibration { temperature, uniform_share: share, nll, hpd_gap_pp: 100.0 * gap, bias_pp })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use magnetar_dataset::generate_record;
+
+    use super::*;
+    use crate::{FitOrigin, twin_model};
+
+    const SIZE: SupportSize = SupportSize { headings: 8, rows: 5, columns: 5 };
+
+    fn rows(split: &str, count: u64) -> Vec<FitRow> {
+        let recipe = Arc::new(Recipe::paper());
+        let row = |index| FitRow::new(&generate_record(&recipe, 3, split, index).unwrap(), &recipe, SIZE).unwrap();
+        (0..count).map(row).collect()
+    }
+
+    fn scorer() -> TwinScorer {
+        TwinScorer::new(twin_model(&Recipe::paper()).unwrap(), TwinParameters::default()).unwrap()
+    }
+
+    #[test]
+    fn a_search_that_was_stopped_goes_on_as_if_it_had_not_been() {
+        let (scorer, fitted, held_back) = (scorer(), rows("train", 6), rows("val", 6));
+        let mut whole = Fit::new(&scorer, &fitted, &held_back).unwrap();
+        let mut stopped = Fit::new(&scorer, &fitted, &held_back).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint");
+        let origin = FitOrigin {
+            recipe_hash: "a".into(),
+            seed: 3,
+            split: "train".into(),
+            rows: 6,
+            held_back: "val".into(),
+            held_back_rows: 6,
+            cells: 5,
+            begun_with: "b".into(),
+        };
+        for _ in 0..2 {
+            let before = whole.state().fitted_nll;
+            whole.pass(&|| {}).unwrap();
+            assert!(whole.state().fitted_nll <= before);
+            stopped.pass(&|| {}).unwrap();
+            stopped.state().keep(&path, &origin).unwrap();
+            let state = FitState::kept(&path, &origin).unwrap().unwrap();
+            stopped = Fit::resume(&scorer, &fitted, &held_back, state).unwrap();
+        }
+        assert_eq!(stopped.state(), whole.state());
+        let other = FitOrigin { seed: 4, ..origin };
+        assert!(FitState::kept(&path, &other).unwrap_err().to_string().contains("another dataset"));
+    }
+
+    #[test]
+    fn calibration_undoes_a_likelihood_that_is_too_sure() {
+        let held_back = rows("val", 60);
+        let sure = scorer().with_parameters(TwinParameters {
+            phase_sigma_deg: 1.0,
+            phase_noise_scale: 0.3,
+            reflection_sigma_db: 0.5,
+            los_sigma_db: 0.3,
+            ..TwinParameters::default()
+        });
+        let plain = calibrate(&scorer(), &held_back).unwrap();
+        let found = calibrate(&sure, &held_back).unwrap();
+        assert!(found.temperature < plain.temperature && found.temperature < 0.95, "{found:?} {plain:?}");
+        assert!(found.nll < withheld_nll(&sure, &held_back).unwrap());
+    }
 }

@@ -21,6 +21,8 @@ pub struct SetResult {
     pub late: f64,
     /// kappa averaged over the late distribution.
     pub kappa: f64,
+    /// The same in multiples of `D^(1 - N)`, the kappa of N views whose conditional headings tell nothing.
+    pub kappa_over_even: f64,
     /// Mean P_1m of the single views.
     pub single: f64,
 }
@@ -46,6 +48,11 @@ pub struct FusionSummary {
     pub loss_percent: f64,
     /// Mean common-heading compatibility where late fusion puts its mass.
     pub kappa: f64,
+    /// Median over sets of that compatibility in multiples of `D^(1 - N)`, which headings that tell nothing have.
+    pub kappa_over_even_median: f64,
+    /// Mean of late minus early in the third of the sets with the least such compatibility, the middle third and the third
+    /// with the greatest, percentage points.
+    pub difference_by_kappa_pp: [f64; 3],
 }
 
 /// Fuses one set of views (rows of a split) that share TX pose and layout.
@@ -76,9 +83,10 @@ pub fn fuse_set(
         plane.iter().enumerate().filter(|(n, _)| close(*n)).map(|(_, m)| m).sum()
     };
     let single = volumes.iter().map(|v| near(&v.position_marginal())).sum::<f64>() / volumes.len() as f64;
-    let kappa = fused.late.iter().zip(&fused.kappa).map(|(q, k)| q * k).sum();
+    let kappa: f64 = fused.late.iter().zip(&fused.kappa).map(|(q, k)| q * k).sum();
+    let even = (size.headings as f64).powi(1 - i32::try_from(views.len()).unwrap_or(i32::MAX));
     let (early, late) = (near(&fused.early), near(&fused.late));
-    Ok(SetResult { board: first.board.is_some(), early, late, kappa, single })
+    Ok(SetResult { board: first.board.is_some(), early, late, kappa, kappa_over_even: kappa / even, single })
 }
 
 /// Fuses every set of a split's rows, in order.
@@ -138,6 +146,13 @@ impl FusionSummary {
         let difference = mean(&|r| r.late - r.early);
         let square: f64 = results.iter().map(|r| (r.late - r.early - difference).powi(2)).sum();
         let share = |of: &dyn Fn(f64) -> bool| 100.0 * mean(&|r| f64::from(u8::from(of(r.late - r.early))));
+        let mut by_kappa: Vec<&SetResult> = results.iter().collect();
+        by_kappa.sort_by(|a, b| a.kappa_over_even.total_cmp(&b.kappa_over_even));
+        let third = |n: usize| {
+            let part = &by_kappa[n * by_kappa.len() / 3..(n + 1) * by_kappa.len() / 3];
+            let sum: f64 = part.iter().map(|r| r.late - r.early).sum();
+            if part.is_empty() { 0.0 } else { 100.0 * sum / part.len() as f64 }
+        };
         (!results.is_empty()).then(|| Self {
             sets: results.len(),
             single_p1m_percent: 100.0 * mean(&|r| r.single),
@@ -148,6 +163,8 @@ impl FusionSummary {
             gain_percent: share(&|d| d >= NOTABLE),
             loss_percent: share(&|d| d <= -NOTABLE),
             kappa: mean(&|r| r.kappa),
+            kappa_over_even_median: by_kappa[by_kappa.len() / 2].kappa_over_even,
+            difference_by_kappa_pp: [third(0), third(1), third(2)],
         })
     }
 }
@@ -158,8 +175,20 @@ mod tests {
 
     #[test]
     fn the_table_by_hand() {
-        let set = |early: f64, late: f64| SetResult { board: false, early, late, kappa: 0.5, single: 0.1 };
-        let s = FusionSummary::of(&[set(0.2, 0.3), set(0.4, 0.3), set(0.5, 0.53), set(0.1, 0.13)]).unwrap();
+        let set = |early: f64, late: f64, kappa_over_even: f64| SetResult {
+            board: false,
+            early,
+            late,
+            kappa: 0.5,
+            kappa_over_even,
+            single: 0.1,
+        };
+        let sets = [set(0.2, 0.3, 9.0), set(0.4, 0.3, 0.5), set(0.5, 0.53, 2.0), set(0.1, 0.13, 8.0)];
+        let s = FusionSummary::of(&sets).unwrap();
+        // Thirds of four sets: one, one and two.
+        let thirds = s.difference_by_kappa_pp;
+        assert!((thirds[0] + 10.0).abs() < 1e-9 && (thirds[1] - 3.0).abs() < 1e-9 && (thirds[2] - 6.5).abs() < 1e-9);
+        assert!((s.kappa_over_even_median - 8.0).abs() < 1e-12);
         assert!((s.difference_pp - 1.5).abs() < 1e-9);
         assert!((s.gain_percent - 25.0).abs() < 1e-9 && (s.loss_percent - 25.0).abs() < 1e-9);
         // Differences 10, -10, 3, 3 points: squares about their mean sum to 209.

@@ -19,8 +19,10 @@ fn scorer() -> &'static TwinScorer {
 }
 
 #[test]
-fn the_shipped_parameters_belong_to_the_paper_recipe() {
+fn the_shipped_parameters_belong_to_their_recipes() {
     assert_eq!(TwinFile::shipped().unwrap().recipe_hash, Recipe::paper().hash());
+    let field = Recipe::load("field", &[]).unwrap();
+    assert_eq!(TwinFile::shipped_named("field").unwrap().recipe_hash, field.hash());
 }
 
 fn check(volume: &Volume, mask: &Mask) {
@@ -105,4 +107,24 @@ fn every_ablation_and_an_odd_support_work() {
         Support::training(&r.room, s.size(), [r.tx.position.x, r.tx.position.y], &mut rng).unwrap()
     };
     check(&scorer().score(&v.layout, &v.rx, &v.arrivals, &jittered).unwrap(), &jittered.mask(&r.rx));
+}
+
+#[test]
+fn slices_are_at_headings_counted_from_the_true_one() {
+    let twin =
+        magnetar_study::open_twin(&Recipe::paper(), &magnetar_study::ScorerSettings::shipped().unwrap()).unwrap();
+    let row = record(4);
+    let size = SupportSize { headings: 12, rows: 9, columns: 9 };
+    let (support, volume) = magnetar_study::score_aligned("test", &row, &twin, size).unwrap();
+    assert!((support.heading(0) - row.tx.heading).abs() < 1e-12);
+    // They are computed there: on a support whose bins lie elsewhere the posterior is another one.
+    let (plain, other) = magnetar_study::score_record("test", &row, &twin, size).unwrap();
+    assert!((plain.heading(0) - row.tx.heading).abs() > 1e-3);
+    assert_ne!(volume.mass(), other.mass());
+    let view = ReceiverView::of(&row);
+    let again = scorer().score(&view.layout, &view.rx, &view.arrivals, &support).unwrap();
+    assert_eq!(volume, again);
+    // The truth's own heading is one bin, not a mixture of two.
+    let target = Target::evaluation(&support, &support.mask(&view.rx), &row.tx).unwrap();
+    assert!(target.voxels.iter().all(|(n, weight)| support.place(*n).0 == 0 || *weight < 1e-9));
 }

@@ -193,11 +193,9 @@ pub struct TwinFile {
     pub parameters: TwinParameters,
 }
 
-/// The shipped parameter files, each fitted to the shipped recipe of its name.
-const SHIPPED: [(&str, &str); 2] = [
-    ("paper.twin.toml", include_str!("../../paper.twin.toml")),
-    ("field.twin.toml", include_str!("../../field.twin.toml")),
-];
+/// The shipped parameter files by the name of the shipped recipe that each was fitted to.
+const SHIPPED: [(&str, &str); 2] =
+    [("paper", include_str!("../../paper.twin.toml")), ("field", include_str!("../../field.twin.toml"))];
 
 impl TwinFile {
     /// The shipped parameters, fitted to the paper recipe.
@@ -207,6 +205,13 @@ impl TwinFile {
     pub fn shipped() -> Result<Self, PosteriorError> {
         let (name, text) = SHIPPED[0];
         Self::from_toml_str(text, name)
+    }
+
+    /// The shipped parameters of this name (`paper`, `field`), if there are any.
+    #[must_use]
+    pub fn shipped_named(name: &str) -> Option<Self> {
+        let (name, text) = SHIPPED.iter().find(|(known, _)| *known == name)?;
+        Self::from_toml_str(text, name).ok()
     }
 
     /// The shipped parameters that were fitted to the recipe of this hash, if there are any.
@@ -254,9 +259,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shipped_file_reads_and_is_written_the_same() {
-        let file = TwinFile::shipped().unwrap();
-        assert_eq!(TwinFile::from_toml_str(&file.to_toml().unwrap(), "again").unwrap(), file);
+    fn the_shipped_files_read_and_are_written_the_same() {
+        for (name, _) in SHIPPED {
+            let file = TwinFile::shipped_named(name).unwrap();
+            assert_eq!(file.recipe, name);
+            assert_eq!(TwinFile::shipped_for(&file.recipe_hash), Some(file.clone()));
+            assert_eq!(TwinFile::from_toml_str(&file.to_toml().unwrap(), "again").unwrap(), file);
+        }
+        assert_eq!(TwinFile::shipped_named("paper"), TwinFile::shipped().ok());
+        assert_eq!(TwinFile::shipped_named("nowhere"), None);
     }
 
     #[test]

@@ -141,6 +141,72 @@ fn what_is_not_known_widens_the_posterior() {
 }
 
 #[test]
+fn where_the_second_arrival_is_always_a_stray_its_phase_says_nothing() {
+    let s = support();
+    let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
+    let rx = Pose::new(0.5, -2.0, 1.08, 1.0);
+    let world = layout.world();
+    let scorer = scorer();
+    let table = scorer.heading_table(8);
+    let tracer = CandidateTracer::new(&world, &rx, scorer.model(), &scorer.shared.rx_gain, (&table, 0.0));
+    let mut paths = Paths::new();
+    tracer.trace(&Point3::new(2.0, 0.7, 1.08), &mut paths);
+    let base: [f32; MAX_PATHS] = std::array::from_fn(|i| paths.snr_db[i] - 8.0);
+    let kappa = scorer.model().phase_per_unit() as f32;
+    let total = |outlier_second: f32, phases: [f32; 2]| {
+        let widths = likelihood::Widths { outlier_second, outlier_first: 0.3, ..scorer.widths() };
+        let arrival = |phase: f32, snr: f64| Arrival {
+            phase_rad: f64::from(phase),
+            raw_snr_db: snr,
+            snr_db: snr,
+            ..Arrival::default()
+        };
+        let arrivals = Arrivals { keep: 2, found: vec![arrival(phases[0], 14.0), arrival(phases[1], 11.0)] };
+        let seen = scorer.observed(&arrivals, &widths);
+        let mut matches = likelihood::Matches::new();
+        matches.compare(&paths, &seen, &widths, kappa, scorer.patch2(&s));
+        likelihood::likelihood(&paths, &base, &matches, &table, 0, &seen, &widths).0
+    };
+    // Phases that a path explains, and one that none does.
+    let near = kappa * paths.across[0];
+    let phases = (0..60).map(|n| -3.0 + 0.1 * n as f32);
+    let off = |phase: f32| {
+        let turns = |i: usize| (kappa * paths.across[i] - phase) / std::f32::consts::TAU;
+        (0..paths.count).map(|i| (turns(i) - turns(i).round()).abs()).fold(1.0, f32::min)
+    };
+    let far = phases.clone().max_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap();
+    for first in [near, far] {
+        let reference = total(1.0, [first, 0.0]);
+        for second in phases.clone() {
+            assert_eq!(total(1.0, [first, second]), reference, "{first} {second}");
+        }
+        let told = phases.clone().map(|second| total(0.2, [first, second])[0]);
+        let (least, most) = told.fold((f32::INFINITY, 0.0f32), |(a, b), v| (a.min(v), b.max(v)));
+        assert!(most > 1.5 * least, "{first}: {least} {most}");
+    }
+}
+
+#[test]
+fn the_integral_over_a_bin_of_headings_is_near_its_limit() {
+    let s = support();
+    let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
+    let rx = Pose::new(0.5, -2.0, 1.08, 1.0);
+    let arrival = |phase_rad: f64, snr: f64| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() };
+    let arrivals = Arrivals { keep: 2, found: vec![arrival(0.4, 14.0), arrival(-0.9, 11.0)] };
+    let with = |heading: usize| {
+        scorer().with_grain(Grain { heading, ..Grain::default() }).score(&layout, &rx, &arrivals, &s).unwrap()
+    };
+    let limit = with(16);
+    let away = |heading: usize| -> f32 {
+        let volume = with(heading);
+        volume.mass().iter().zip(limit.mass()).map(|(a, b)| (a - b).abs()).sum::<f32>() / 2.0
+    };
+    // A single heading per bin is the bin's own value, not the hat's integral.
+    assert!(Grain::default().heading == 2 && away(2) < 0.5 * away(1), "{} {}", away(1), away(2));
+    assert!(away(2) < 0.05, "{}", away(2));
+}
+
+#[test]
 fn more_arrivals_than_the_likelihood_takes_are_refused() {
     let model = TwinModel { keep: MAX_ARRIVALS + 1, ..scorer().model().clone() };
     let error = TwinScorer::new(model, *scorer().parameters()).unwrap_err();

@@ -14,6 +14,9 @@ use super::dataset_folder::open_dataset;
 use super::scorer_args::ScorerArgs;
 use crate::progress;
 
+/// Splits that results are reported on: nothing is chosen by them.
+const HELD_OUT: [&str; 2] = ["test", "fusion"];
+
 /// Flags of `magnetar fit`.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -21,7 +24,7 @@ Fits the widths and rates of the twin's likelihood by maximum likelihood on
 `train`, starting from the given (or shipped) parameters, until a pass gains less
 than 0.002 nat on held-back rows of `val`. Temperature and floor are then chosen
 on those rows for calibration. Every row is scored with its own materials
-withheld, as those of a test room are; `test` is never looked at.
+withheld, as those of a test room are; `test` and `fusion` are refused.
 
 After every pass the state is kept in OUT.checkpoint; after an interruption the
 same command goes on from it.
@@ -41,6 +44,9 @@ pub struct Args {
     /// Fit on the first N rows, and hold as many of the other split back.
     #[arg(long, default_value_t = 500, value_name = "N")]
     limit: usize,
+    /// Choose temperature and floor on the first N rows of that split: more than are searched with, as each is scored once.
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    calibrate: usize,
     /// Passes over all parameters at most.
     #[arg(long, default_value_t = 20, value_name = "N")]
     passes: usize,
@@ -57,7 +63,7 @@ pub struct Args {
 /// Fits the parameters and writes them.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for split in [&args.split, &args.held_back] {
-        anyhow::ensure!(split != "test", "the {split} split is held out: fit on another");
+        anyhow::ensure!(!HELD_OUT.contains(&split.as_str()), "the {split} split is held out: fit on another");
     }
     let dataset = open_dataset(&args.dataset)?;
     let twin = args.scorer.open_twin_to_fit(dataset.recipe())?;
@@ -65,8 +71,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let size = SupportSize { rows: args.cells, columns: args.cells, ..SupportSize::EVALUATION };
     // Of one split, the rows after those fitted to are held back.
     let skip = if args.split == args.held_back { args.limit } else { 0 };
-    let rows = load(args, &dataset, &args.split, 0, size)?;
-    let held_back = load(args, &dataset, &args.held_back, skip, size)?;
+    let rows = load(&dataset, &args.split, (0, args.limit), size)?;
+    let held_back = load(&dataset, &args.held_back, (skip, args.limit), size)?;
     let origin = FitOrigin {
         recipe_hash: dataset.recipe().hash(),
         seed: dataset.manifest().seed,
@@ -79,15 +85,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let state = search(args, scorer, (&rows, &held_back), &origin)?;
 
-    eprintln!("temperature and floor on {} rows of {}", held_back.len(), args.held_back);
     let fitted = scorer.with_parameters(state.chosen);
-    let judges = load(args, &dataset, &args.held_back, skip, SupportSize::EVALUATION)?;
+    let judges = load(&dataset, &args.held_back, (skip, args.calibrate), SupportSize::EVALUATION)?;
+    eprintln!("temperature and floor on {} rows of {}", judges.len(), args.held_back);
     let before = withheld_nll(&fitted, &judges)?;
     let chosen = calibrate(&fitted, &judges)?;
     eprintln!(
         "  NLL {before:.4} nat before, {:.4} after; HPD gap {:.2} pp; temperature {}, floor {}",
         chosen.nll, chosen.hpd_gap_pp, chosen.temperature, chosen.uniform_share
     );
+    let bias: Vec<String> = chosen.bias_pp.iter().map(|bias| format!("{bias:+.2}")).collect();
+    eprintln!("  coverage minus nominal by the assignment withheld: {} pp", bias.join(", "));
     let parameters =
         TwinParameters { temperature: chosen.temperature, uniform_share: chosen.uniform_share, ..state.chosen };
     let recipe = dataset.recipe();
@@ -171,9 +179,15 @@ fn rounded(parameters: &TwinParameters) -> TwinParameters {
     TwinParameters::from_array(parameters.to_array().map(round))
 }
 
-fn load(args: &Args, dataset: &Dataset, split: &str, skip: usize, size: SupportSize) -> anyhow::Result<Vec<FitRow>> {
+/// So many rows of a split, after others that are skipped.
+fn load(
+    dataset: &Dataset,
+    split: &str,
+    (skip, count): (usize, usize),
+    size: SupportSize,
+) -> anyhow::Result<Vec<FitRow>> {
     let mut rows = Vec::new();
-    for record in dataset.records(split, Columns::WithoutCsi)?.skip(skip).take(args.limit) {
+    for record in dataset.records(split, Columns::WithoutCsi)?.skip(skip).take(count) {
         rows.push(FitRow::new(&record?, dataset.recipe(), size)?);
     }
     anyhow::ensure!(!rows.is_empty(), "split {split} has no row to fit to or hold back");

@@ -64,8 +64,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 s.single_p1m_percent, s.early_p1m_percent, s.late_p1m_percent, s.difference_pp, s.difference_sd_pp
             );
             println!(
-                "  gains of 5 points or more in {:.1} % of sets, losses in {:.1} %; kappa {:.3} where late puts its mass",
-                s.gain_percent, s.loss_percent, s.kappa
+                "  gains of 5 points or more in {:.1} % of sets, losses in {:.1} %",
+                s.gain_percent, s.loss_percent
+            );
+            let [least, middle, most] = s.difference_by_kappa_pp;
+            println!(
+                "  kappa where late puts its mass: {:.2e}, {:.1} times that of headings that tell nothing (median); late minus \
+                 early by thirds of it: {least:+.2}, {middle:+.2}, {most:+.2} points",
+                s.kappa, s.kappa_over_even_median
             );
         }
     }

@@ -22,9 +22,9 @@ pub struct ScorerArgs {
     /// of masses, volume n for row n).
     #[arg(long = "scorer", default_value = TWIN, value_name = "NAME|FILE")]
     scorers: Vec<String>,
-    /// Fitted parameters of the twin's likelihood (made by `magnetar fit`); if not given, the shipped ones of the recipe,
-    /// or else of recipe paper.
-    #[arg(long, value_name = "FILE")]
+    /// Fitted parameters of the twin's likelihood: a file that `magnetar fit` made, or the shipped ones by their recipe's
+    /// name, paper or field. If not given, those shipped for the dataset's recipe, or else those of paper.
+    #[arg(long, value_name = "NAME|FILE")]
     parameters: Option<PathBuf>,
     /// What scores the twin's candidates: the CPU, the GPU, or the GPU if there is one.
     #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
@@ -36,7 +36,10 @@ impl ScorerArgs {
     /// if something computes on it.
     pub fn settings(&self, recipe: Option<&Recipe>) -> anyhow::Result<ScorerSettings> {
         let parameters = match (&self.parameters, recipe) {
-            (Some(path), _) => TwinFile::from_file(path)?,
+            (Some(path), _) => match path.to_str().and_then(TwinFile::shipped_named) {
+                Some(shipped) => shipped,
+                None => TwinFile::from_file(path)?,
+            },
             (None, Some(recipe)) => ScorerSettings::shipped_for(recipe)?.parameters,
             (None, None) => TwinFile::shipped()?,
         };
