@@ -126,6 +126,7 @@ fn the_posterior_commands_agree_on_one_dataset() {
     assert!(table.contains("full likelihood") && table.contains("without merging and fading"));
     assert!(cli::fail(&["fit", &d, "--split", "test", "--out", toml]).contains("held out"));
     assert!(cli::fail(&["fit", &d, "--held-back", "test", "--out", toml]).contains("held out"));
+    assert!(cli::fail(&["fit", &d, "--split", "fusion", "--out", toml]).contains("held out"));
     assert!(cli::fail(&["evaluate", &d, "--rows", "0"]).contains("support"));
     assert!(cli::fail(&["posterior", &d, "--index", "999999"]).contains("999999"));
     let err = cli::fail(&["posterior", &d, "--index", "-1"]);
@@ -154,6 +155,19 @@ fn an_audit_finds_link_relative_boards_and_no_free_ones() {
         settings.iter().for_each(|set| args.extend(["--set", set]));
         cli::succeed(&args);
         assert!(cli::succeed(&["audit", &out, "--limit", "100"]).contains("layout alone"));
+        // The card has the figures, and is still the card of this dataset; an edited one is not.
+        let card = Path::new(&out).join("README.md");
+        let text = std::fs::read_to_string(&card).unwrap();
+        assert!(
+            text.contains("## Audit") && text.contains("| board (") && text.contains("direct path alone"),
+            "{text}"
+        );
+        cli::succeed(&["verify", &out, "--partial"]);
+        std::fs::write(&card, text.replace("| all (1000) |", "| all (1001) |")).unwrap();
+        let edited = cli::run(&["verify", &out, "--partial"]);
+        let said = [edited.stdout, edited.stderr].concat();
+        assert!(!edited.status.success() && String::from_utf8_lossy(&said).contains("not the card"));
+        std::fs::write(&card, text).unwrap();
         json(&cli::succeed(&["audit", &out, "--json"]))
     };
     let (link, free) = (audit("link", &[]), audit("free", &["board.placement=free"]));

@@ -14,15 +14,34 @@ pub(crate) const CARD: &str = "README.md";
 
 /// The card as Markdown, with the YAML head that Hugging Face reads.
 pub(crate) fn card(manifest: &Manifest) -> String {
+    seal(&plain(manifest))
+}
+
+/// The card without its seal.
+fn plain(manifest: &Manifest) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_card(&mut text, manifest);
-    seal(&text)
+    text
 }
 
 /// Whether a text is a whole card of this dataset, of this state or of an earlier one.
 pub(crate) fn is_card_of(text: &str, manifest: &Manifest) -> bool {
     unseal(text).is_some_and(|text| text.contains(&origin(manifest)))
+}
+
+/// What the figures of an audit begin with; they are the last of a card.
+const AUDIT_HEAD: &str = "\n## Audit\n\n";
+
+/// The card with the figures of an audit (Markdown) at its end.
+pub(crate) fn card_with_audit(manifest: &Manifest, figures: &str) -> String {
+    seal(&format!("{}{AUDIT_HEAD}{figures}", plain(manifest)))
+}
+
+/// Whether a text is the whole card of this state of the dataset, with the figures of an audit or without.
+pub(crate) fn is_present_card(text: &str, manifest: &Manifest) -> bool {
+    let rest = unseal(text).and_then(|text| text.strip_prefix(&plain(manifest)));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(AUDIT_HEAD))
 }
 
 /// Which dataset this is.

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
+use magnetar_files::FolderLock;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, RowSelection, RowSelector};
 use parquet::file::metadata::PageIndexPolicy;
 
+use crate::card;
 use crate::columns;
 use crate::error::Error;
 use crate::guarded::{self, Batches, Builder};
-use crate::manifest::{Manifest, ShardInfo, SplitManifest};
+use crate::manifest::{Manifest, ShardInfo, SplitManifest, write_whole};
 use crate::recipe::Recipe;
 use crate::record::Record;
 use crate::shard::{ShardPlan, key_values};
@@ -63,6 +65,15 @@ impl Dataset {
     #[must_use]
     pub fn recipe(&self) -> &Recipe {
         &self.manifest.recipe
+    }
+
+    /// Writes the card anew with the figures of an audit (Markdown) at its end.
+    ///
+    /// # Errors
+    /// If the folder is being written by another run, or the card cannot be written.
+    pub fn write_audit(&self, figures: &str) -> Result<(), Error> {
+        let _lock = FolderLock::acquire(&self.folder).map_err(Error::io(&self.folder))?;
+        write_whole(&self.folder.join(card::CARD), card::card_with_audit(&self.manifest, figures).as_bytes())
     }
 
     /// A split's part of the manifest.

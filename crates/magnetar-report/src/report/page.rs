@@ -70,10 +70,7 @@ pub(super) fn page(
 /// What the dataset gives away without the radio, and by its direct path alone.
 fn shortcuts(body: &mut String, audit: &Audit) {
     body.push_str("<section class=\"wide\"><h2>Shortcuts</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">rows</th><th scope=\"col\">layout and RX pose alone, nat</th><th scope=\"col\">direct path alone, nat</th><th scope=\"col\">arrivals</th><th scope=\"col\">strongest is LOS</th></tr></thead><tbody>");
-    let conditions =
-        [("all", Some(&audit.all)), ("no board", audit.no_board.as_ref()), ("board", audit.board.as_ref())];
-    for (name, condition) in conditions {
-        let Some(of) = condition else { continue };
+    for (name, of) in audit.conditions() {
         let nat = |value: Mean| format!("{} &plusmn; {}", number(value.mean, 3), number(value.stderr, 3));
         let _ = write!(
             body,

@@ -6,6 +6,7 @@
 
 mod binned;
 mod features;
+mod markdown;
 
 use magnetar_dataset::stats::matching_path;
 use magnetar_dataset::{Columns, Dataset, Recipe, Record};
@@ -30,6 +31,16 @@ pub struct Mean {
 }
 
 impl Mean {
+    /// Mean and standard error for people.
+    #[must_use]
+    pub fn shown(&self, decimals: usize) -> String {
+        if self.stderr.is_finite() {
+            format!("{:.decimals$} +- {:.decimals$}", self.mean, self.stderr)
+        } else {
+            format!("{:.decimals$} +- n/a", self.mean)
+        }
+    }
+
     fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -70,6 +81,15 @@ pub struct Audit {
     pub no_board: Option<ConditionAudit>,
     /// Rows with a board.
     pub board: Option<ConditionAudit>,
+}
+
+impl Audit {
+    /// All rows, then those of each board condition that there are, with their names.
+    pub fn conditions(&self) -> impl Iterator<Item = (&'static str, &ConditionAudit)> {
+        let conditions =
+            [("all", Some(&self.all)), ("no board", self.no_board.as_ref()), ("board", self.board.as_ref())];
+        conditions.into_iter().filter_map(|(name, of)| Some((name, of?)))
+    }
 }
 
 /// One row's part in the audit.

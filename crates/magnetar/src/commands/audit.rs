@@ -1,12 +1,16 @@
 //! `magnetar audit`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use magnetar_study::{Audit, ConditionAudit, Mean, audit};
+use anyhow::Context;
+use magnetar_study::{Audit, ConditionAudit, StudyError, audit};
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
+
+/// Rows that the audit on a card is fitted to, and as many that it is scored on: a second or two.
+const ROWS_OF_A_CARD: usize = 1000;
 
 /// Flags of `magnetar audit`.
 #[derive(clap::Args)]
@@ -46,28 +50,27 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         "  {:<10}{:>7}{:>20}{:>20}{:>16}{:>14}{:>22}",
         "", "rows", "layout alone, nat", "direct path, nat", "arrivals", "LOS, %", "strongest is LOS, %"
     );
-    let conditions =
-        [("all", Some(&found.all)), ("no board", found.no_board.as_ref()), ("board", found.board.as_ref())];
-    for (name, of) in conditions {
-        let Some(of) = of else { continue };
+    for (name, of) in found.conditions() {
         println!(
             "  {name:<10}{:>7}{:>20}{:>20}{:>16}{:>14}{:>22}",
             of.rows,
-            shown(of.layout_only_nat, 3),
-            shown(of.direct_path_nat, 3),
-            shown(of.arrivals_per_row, 2),
-            shown(of.los_percent, 1),
-            shown(of.first_is_los_percent, 1)
+            of.layout_only_nat.shown(3),
+            of.direct_path_nat.shown(3),
+            of.arrivals_per_row.shown(2),
+            of.los_percent.shown(1),
+            of.first_is_los_percent.shown(1)
         );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(value: Mean, decimals: usize) -> String {
-    if value.stderr.is_finite() {
-        format!("{:.decimals$} +- {:.decimals$}", value.mean, value.stderr)
-    } else {
-        format!("{:.decimals$} +- n/a", value.mean)
+/// Audits a dataset that was just made and puts the figures on its card. One with too few rows keeps its card.
+pub fn write_onto_card(folder: &Path) -> anyhow::Result<()> {
+    let dataset = open_dataset(folder)?;
+    match audit(&dataset, ROWS_OF_A_CARD) {
+        Ok(found) => Ok(dataset.write_audit(&found.to_markdown())?),
+        Err(StudyError::NothingToAudit) => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("{}: the rows cannot be audited", folder.display())),
     }
 }
 

@@ -9,6 +9,7 @@ use anyhow::bail;
 use magnetar_dataset::{Job, Plan, Slice, Summary};
 use serde_json::json;
 
+use super::audit::write_onto_card;
 use super::backend::BackendChoice;
 use super::recipe::RecipeArgs;
 use crate::args::parse_threads;
@@ -158,6 +159,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bar = progress::bar(rows, "rows");
     let summary = plan.run(&|rows| bar.inc(rows))?;
     bar.finish_and_clear();
+    write_onto_card(&args.out)?;
     print(args, &summary);
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::audit::write_onto_card;
+
 /// Flags of `magnetar merge`.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -29,6 +31,7 @@ pub struct Args {
 /// Puts parts together.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let merged = magnetar_dataset::merge(&args.parts, &args.out)?;
+    write_onto_card(&args.out)?;
     let splits = &merged.manifest.splits;
     let complete = splits.values().all(magnetar_dataset::SplitManifest::is_complete);
     if args.json {

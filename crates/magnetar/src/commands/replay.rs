@@ -8,6 +8,7 @@ use magnetar_dataset::replay::STAND_IN;
 use magnetar_dataset::{Job, Plan, Recipe, Slice};
 use serde_json::json;
 
+use super::audit::write_onto_card;
 use crate::args::parse_threads;
 use crate::progress;
 
@@ -97,6 +98,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bar = progress::bar(plan.rows(), "rows");
     let summary = plan.run(&|rows| bar.inc(rows))?;
     bar.finish_and_clear();
+    write_onto_card(&args.out)?;
     if args.json {
         let splits: serde_json::Map<_, _> =
             summary.manifest.splits.iter().map(|(name, split)| (name.clone(), json!(split.present_rows()))).collect();
