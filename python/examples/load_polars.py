@@ -18,7 +18,8 @@ def main():
         .agg(
             rows=pl.len(),
             los_share=pl.col("los").mean(),
-            first_snr_db=pl.col("snr_db").arr.get(0).median(),
+            # Where no arrival was found, its numbers are 0 and `valid` is false: they do not count.
+            first_snr_db=pl.col("snr_db").arr.get(0).filter(pl.col("valid").arr.get(0)).median(),
             paths=pl.col("paths").list.len().mean(),
         )
         .sort("board")
