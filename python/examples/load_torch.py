@@ -1,4 +1,4 @@
-"""A PyTorch dataset over shards: each worker reads its own shards, one in memory at a time.
+"""A PyTorch dataset over shards: each worker reads its own shards, one in memory at a time, in another order in every epoch.
 
     python load_torch.py DATASET [SPLIT]
 """
@@ -21,14 +21,20 @@ class Corpus(IterableDataset):
 
     def __init__(self, dataset, split, seed=0):
         self.shards = sorted((Path(dataset) / split).glob("*.parquet"))
-        self.seed = seed
+        self.seed, self.epoch = seed, 0
+
+    def set_epoch(self, epoch):
+        """Another epoch, another order: call it before every pass, as workers are copies of this."""
+        self.epoch = epoch
 
     def __iter__(self):
         worker = get_worker_info()
-        shards = self.shards if worker is None else self.shards[worker.id :: worker.num_workers]
-        rng = np.random.default_rng(self.seed)
-        for number in rng.permutation(len(shards)):
-            table = pq.read_table(shards[number], columns=self.COLUMNS)
+        # All workers shuffle alike and take turns: none has the same shards in every epoch.
+        shards = np.random.default_rng([self.seed, self.epoch]).permutation(self.shards)
+        number = 0 if worker is None else worker.id
+        rng = np.random.default_rng([self.seed, self.epoch, number])
+        for shard in shards[number :: 1 if worker is None else worker.num_workers]:
+            table = pq.read_table(shard, columns=self.COLUMNS)
             csi = observations(table)
             arrivals = np.stack([estimates(table, name) for name in ("aoa", "snr_db", "valid")], axis=-1)
             pose = {
@@ -46,9 +52,14 @@ class Corpus(IterableDataset):
 
 def main():
     dataset, split = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "test"
-    for batch in DataLoader(Corpus(dataset, split), batch_size=32, num_workers=2):
-        print({name: (tuple(tensor.shape), tensor.dtype) for name, tensor in batch.items()})
-        break
+    corpus = Corpus(dataset, split)
+    first_rows = []
+    for epoch in range(3):
+        corpus.set_epoch(epoch)
+        batches = list(DataLoader(corpus, batch_size=32, num_workers=2))
+        first_rows.append(batches[0]["tx"][0])
+    print({name: (tuple(tensor.shape), tensor.dtype) for name, tensor in batches[0].items()})
+    assert any(not torch.equal(first_rows[0], row) for row in first_rows[1:]), "every epoch begins with the same row"
 
 
 if __name__ == "__main__":
