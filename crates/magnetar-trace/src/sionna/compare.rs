@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 
-use super::export::{Case, Mode};
+use super::export::{BoxMode, Case};
 use super::judge::{LeftOutReason, Verdict, judge, not_compared};
 use super::reference::ReferencePath;
 use crate::{Interactions, Path, TraceError, Tracer};
@@ -127,7 +127,7 @@ impl CaseComparison {
         let verdict = match not_compared(case, met) {
             Some(reason) => Verdict::LeftOut(reason),
             // First order among opaque boxes is decided exactly.
-            None if case.mode == Mode::Opaque && case.max_depth == 1 => Verdict::Different,
+            None if case.mode == BoxMode::Opaque && case.max_depth == 1 => Verdict::Different,
             None => judge(case, tracer.world(), met),
         };
         match verdict {

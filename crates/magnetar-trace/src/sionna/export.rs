@@ -15,7 +15,7 @@ pub(super) const LONGEST_M: f64 = 1e6;
 
 /// What boxes are to the waves of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum BoxMode {
     /// Opaque boxes.
     Opaque,
     /// Sheets at the boxes' mid-planes that let waves through.
@@ -36,7 +36,7 @@ pub struct Case {
     /// Whether the first box is the board.
     pub has_board: bool,
     /// What boxes are to the waves.
-    pub mode: Mode,
+    pub mode: BoxMode,
     /// The most interactions of a path.
     pub max_depth: usize,
     /// TX position, metres.
@@ -62,7 +62,7 @@ impl Case {
     /// How the tracer looks for the paths of this case.
     #[must_use]
     pub fn options(&self) -> TraceOptions {
-        TraceOptions { max_order: self.max_depth, transmission: self.mode == Mode::Through }
+        TraceOptions { max_order: self.max_depth, transmission: self.mode == BoxMode::Through }
     }
 
     /// The name of a path in this export: `LOS`, or the objects it meets joined by a space.
@@ -83,9 +83,9 @@ impl Case {
             Surface::Box { index, face } => (format!("box{}", index - u32::from(self.has_board)), face),
         };
         match (self.mode, met.kind) {
-            (Mode::Opaque, _) => format!("{name}:{face}"),
-            (Mode::Through, InteractionKind::Transmission) => format!("through:{name}"),
-            (Mode::Through, InteractionKind::Reflection) => name,
+            (BoxMode::Opaque, _) => format!("{name}:{face}"),
+            (BoxMode::Through, InteractionKind::Transmission) => format!("through:{name}"),
+            (BoxMode::Through, InteractionKind::Reflection) => name,
         }
     }
 
@@ -93,7 +93,7 @@ impl Case {
     #[must_use]
     pub fn same_objects(&self, a: &Interactions, b: &Interactions) -> bool {
         let same = |a: &Interaction, b: &Interaction| match (a.surface, b.surface, self.mode) {
-            (Surface::Box { index: a, .. }, Surface::Box { index: b, .. }, Mode::Through) => a == b,
+            (Surface::Box { index: a, .. }, Surface::Box { index: b, .. }, BoxMode::Through) => a == b,
             (a, b, _) => a == b,
         };
         a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.kind == b.kind && same(a, b))
@@ -186,12 +186,12 @@ pub(super) fn check_top(raw: &RawExport) -> Result<(), Problem> {
 }
 
 /// Mode and depth; schema 1 has none and means first order among opaque boxes.
-fn check_depth(raw: &RawCase, version: Version) -> Result<(Mode, usize), Problem> {
+fn check_depth(raw: &RawCase, version: Version) -> Result<(BoxMode, usize), Problem> {
     match (version, raw.mode, raw.max_depth) {
-        (Version::V1, None, None) => Ok((Mode::Opaque, 1)),
+        (Version::V1, None, None) => Ok((BoxMode::Opaque, 1)),
         (Version::V1, _, _) => Err(Problem::new("mode", "and `max_depth` belong to sionna-box-v2; change `schema`")),
         (Version::V2, Some(mode), Some(depth)) if (1..=MAX_ORDER).contains(&depth) => {
-            Ok((if mode == RawMode::Opaque { Mode::Opaque } else { Mode::Through }, depth))
+            Ok((if mode == RawMode::Opaque { BoxMode::Opaque } else { BoxMode::Through }, depth))
         }
         (Version::V2, None, _) => Err(Problem::new("mode", "is missing; expected opaque or through")),
         (Version::V2, _, depth) => {

@@ -101,7 +101,7 @@ fn parse_json(file: &Path, json: &[u8]) -> Result<Export, ExportError> {
     Ok(Export { frequency_hz, cases, warnings: unknown_keys(json) })
 }
 
-/// Another schema is told as such, whatever else it holds. Broken JSON is left to the full parser, which knows more.
+/// Another schema is reported as such, whatever else it holds. Broken JSON is left to the full parser, which knows more.
 fn check_schema(json: &[u8]) -> Result<Version, Problem> {
     let Ok(raw) = serde_json::from_slice::<RawSchema>(json) else { return Ok(Version::V1) };
     let expected = format!("expected \"{SCHEMA}\" or \"{SCHEMA_V2}\"");

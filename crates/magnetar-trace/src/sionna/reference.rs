@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 use num_complex::Complex64;
 
 use super::error::{Problem, excerpt};
-use super::export::{LONGEST_M, Mode, in_range};
+use super::export::{BoxMode, LONGEST_M, in_range};
 use super::schema::{RawInteraction, RawInteractionKind, RawKind, RawPath};
 use crate::{Interaction, InteractionKind, Interactions, MAX_INTERACTIONS, Surface};
 
@@ -93,7 +93,7 @@ fn listed(list: &[RawInteraction], names: &Names) -> Result<Interactions, Proble
             surface.ok_or_else(|| refuse("object", "LOS is no object; a LOS path has no interactions".into()))?;
         let kind = match raw.kind {
             RawInteractionKind::Reflection => InteractionKind::Reflection,
-            RawInteractionKind::Transmission if names.mode == Mode::Opaque => {
+            RawInteractionKind::Transmission if names.mode == BoxMode::Opaque => {
                 return Err(refuse("type", "`transmission` goes with mode `through` alone".into()));
             }
             RawInteractionKind::Transmission => InteractionKind::Transmission,
@@ -150,7 +150,7 @@ fn direction(theta_key: &str, theta: f64, phi_key: &str, phi: f64) -> Result<Dir
 pub(super) struct Names {
     /// Whether paths list their interactions: schema 2.
     pub(super) lists: bool,
-    pub(super) mode: Mode,
+    pub(super) mode: BoxMode,
     pub(super) has_board: bool,
     pub(super) boxes: usize,
 }
@@ -173,8 +173,8 @@ impl Names {
         let (object, face) = match (label.split_once(':'), self.mode) {
             (Some(parts), _) => parts,
             // A box that lets waves through is one sheet, which has no faces.
-            (None, Mode::Through) => (label, Face::XMin.label()),
-            (None, Mode::Opaque) => return Err(unknown()),
+            (None, BoxMode::Through) => (label, Face::XMin.label()),
+            (None, BoxMode::Opaque) => return Err(unknown()),
         };
         let face = Face::ALL.into_iter().find(|f| f.label() == face).ok_or_else(unknown)?;
         match object {
