@@ -41,7 +41,7 @@ pub struct Summary {
 
 /// A guess at what a job will cost, from a few rows made in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
+pub struct SizeEstimate {
     /// Bytes on disk.
     pub bytes: u64,
     /// Time on the job's threads.
@@ -69,7 +69,7 @@ impl Plan {
     /// # Errors
     /// If the recipe names something that is not there, or cannot be drawn from.
     #[allow(clippy::cast_precision_loss, reason = "a guess")]
-    pub fn estimate(&self) -> Result<Estimate, Error> {
+    pub fn estimate(&self) -> Result<SizeEstimate, Error> {
         let generators = self.generators()?;
         let (mut bytes, mut seconds) = (0.0, 0.0);
         for (name, rows) in self.rows_by_split() {
@@ -88,7 +88,7 @@ impl Plan {
         }
         let threads = self.threads().min(self.shards().max(1)) as f64;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a guess, never negative")]
-        Ok(Estimate { bytes: bytes as u64, duration: Duration::from_secs_f64(seconds / threads) })
+        Ok(SizeEstimate { bytes: bytes as u64, duration: Duration::from_secs_f64(seconds / threads) })
     }
 
     fn threads(&self) -> usize {

@@ -57,7 +57,7 @@ pub use csi_reader::{CsiError, CsiReader};
 pub use dataset::{Columns, Dataset, Records};
 pub use draw::{Board, DrawError, Drawer, DrawnScene};
 pub use error::Error;
-pub use generate::{Estimate, Summary};
+pub use generate::{SizeEstimate, Summary};
 pub use generator::{Generator, RowGenerator, generate_record};
 pub use histogram::Histogram;
 pub use job::{Job, Slice};
@@ -65,7 +65,7 @@ pub use manifest::{GENERATOR_VERSION, MANIFEST, Manifest, ShardInfo, SplitManife
 pub use merge::{Merged, merge};
 pub use placement::Region;
 pub use plan::Plan;
-pub use recipe::{Recipe, RecipeError};
+pub use recipe::{Recipe, RecipeError, RecipeProblem};
 pub use record::{Materials, OutingRow, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};
 pub use reported::{Reported, half_turn};

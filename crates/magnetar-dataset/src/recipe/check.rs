@@ -9,10 +9,10 @@ impl Recipe {
     /// # Errors
     /// Names the key and its range, or the keys and the relation that fails.
     pub fn check(&self) -> Result<(), RecipeError> {
-        let fail = |message: String| Err(RecipeError::new(format!("recipe {:?}", self.name), message));
+        let fail = |problem: String| Err(self.error(problem));
         self.check_ranges()?;
-        self.radio_config().check().or_else(|e| fail(e.to_string()))?;
-        self.model_error.check().or_else(|e| fail(e.to_string()))?;
+        self.radio_config().check().map_err(|e| self.error(e))?;
+        self.model_error.check().map_err(|e| self.error(e))?;
         let (room, board, devices) = (&self.room, &self.board, &self.devices);
         for (low_key, low, high_key, high) in [
             ("board.width_min_m", board.width_min_m, "board.width_max_m", board.width_max_m),

@@ -5,7 +5,7 @@ use std::path::Path;
 use magnetar_scene::AntennaPattern;
 use sha2::{Digest, Sha256};
 
-use super::{Recipe, RecipeError, hex};
+use super::{Recipe, RecipeError, RecipeProblem, hex};
 
 /// The keys whose text may be a file, taken as relative to the recipe's own folder.
 pub(super) const FILE_KEYS: [&str; 3] = ["antennas.tx_pattern", "antennas.rx_patterns", "surfaces.material_files"];
@@ -59,9 +59,10 @@ impl Recipe {
 }
 
 fn digest(name: &str) -> Result<String, RecipeError> {
-    let bytes = magnetar_files::read_bytes(Path::new(name), MAX_BYTES).map_err(|e| {
+    let bytes = magnetar_files::read_bytes(Path::new(name), MAX_BYTES).map_err(|source| {
         let shipped: Vec<_> = AntennaPattern::shipped_names().collect();
-        RecipeError::new(name, format!("{e}; give a file, or a shipped pattern: {}", shipped.join(", ")))
+        let instead = format!("a file, or a shipped pattern: {}", shipped.join(", "));
+        RecipeError::new(name, RecipeProblem::File { source, instead })
     })?;
     Ok(hex(&Sha256::digest(bytes)))
 }

@@ -24,7 +24,7 @@ impl Origin {
 
 /// The type and the range of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum KeyKind {
     /// A finite number within these bounds, both included.
     Float(f64, f64),
     /// A whole number within these bounds, both included.
@@ -59,7 +59,7 @@ pub struct Key {
     /// Its dotted path; `*` stands for a split's name.
     pub path: &'static str,
     /// Its type and range.
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// Unit of the value, empty where it has none.
     pub unit: &'static str,
     /// Whose number the shipped value is.
@@ -73,11 +73,11 @@ impl Key {
     #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         match self.kind {
-            Kind::Float(min, max) | Kind::Floats(min, max) => Some((min, max)),
+            KeyKind::Float(min, max) | KeyKind::Floats(min, max) => Some((min, max)),
             #[allow(clippy::cast_precision_loss, reason = "the bounds are far below 2^53")]
-            Kind::Integer(min, max) | Kind::Integers(min, max) => Some((min as f64, max as f64)),
+            KeyKind::Integer(min, max) | KeyKind::Integers(min, max) => Some((min as f64, max as f64)),
             #[allow(clippy::cast_precision_loss, reason = "the numbers are far below 2^53")]
-            Kind::OneOf(numbers) => Some((*numbers.first()? as f64, *numbers.last()? as f64)),
+            KeyKind::OneOf(numbers) => Some((*numbers.first()? as f64, *numbers.last()? as f64)),
             _ => None,
         }
     }
@@ -98,22 +98,22 @@ impl Key {
     #[must_use]
     pub fn expectation(&self) -> String {
         match self.kind {
-            Kind::Float(min, max) => format!("a number from {min} to {max}{}", self.in_unit()),
-            Kind::Integer(min, max) => format!("a whole number from {min} to {max}{}", self.in_unit()),
-            Kind::OneOf(numbers) => {
+            KeyKind::Float(min, max) => format!("a number from {min} to {max}{}", self.in_unit()),
+            KeyKind::Integer(min, max) => format!("a whole number from {min} to {max}{}", self.in_unit()),
+            KeyKind::OneOf(numbers) => {
                 let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
                 format!("one of {}", numbers.join(", "))
             }
-            Kind::Bool => "true or false".into(),
-            Kind::Text => "a text of at most 4096 bytes".into(),
-            Kind::Choice(words) => format!("one of {}", words.join(", ")),
-            Kind::Texts(min, max) if min == max => format!("a list of {min} texts"),
-            Kind::Texts(min, max) => format!("a list of {min} to {max} texts"),
-            Kind::Integers(min, max) => format!("a list of up to {MAX_LIST} whole numbers from {min} to {max}"),
-            Kind::Floats(min, max) => {
+            KeyKind::Bool => "true or false".into(),
+            KeyKind::Text => "a text of at most 4096 bytes".into(),
+            KeyKind::Choice(words) => format!("one of {}", words.join(", ")),
+            KeyKind::Texts(min, max) if min == max => format!("a list of {min} texts"),
+            KeyKind::Texts(min, max) => format!("a list of {min} to {max} texts"),
+            KeyKind::Integers(min, max) => format!("a list of up to {MAX_LIST} whole numbers from {min} to {max}"),
+            KeyKind::Floats(min, max) => {
                 format!("a list of 1 to {MAX_LIST} numbers from {min} to {max}{}", self.in_unit())
             }
-            Kind::Assignments => {
+            KeyKind::Assignments => {
                 format!(
                     "a list of 1 to {MAX_LIST} tables {{ wall = \"..\", ceiling = \"..\", floor = \"..\" }} of material names"
                 )

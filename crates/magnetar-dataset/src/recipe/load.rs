@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use toml::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::Recipe;
 use super::files::{FILE_KEYS, beside};
 use super::keys::Key;
 use super::scene::{self, SCENE, SCENE_TEXT};
 use super::text::{convert, line_of, plain};
+use super::{Recipe, RecipeError, RecipeProblem};
 
 const PAPER: &str = include_str!("../../recipes/paper.toml");
 const FIELD: &str = include_str!("../../recipes/field.toml");
@@ -20,30 +20,13 @@ const REPLAY: &str = include_str!("../../recipes/replay.toml");
 pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("field", FIELD), ("replay", REPLAY)];
 
 /// The shipped recipes as tables, once they were asked for: a sweep asks for every point.
-static TABLES: [OnceLock<Result<toml::Table, RecipeError>>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];
+static TABLES: [OnceLock<toml::Table>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];
 
 /// A recipe file larger than this is a mistake.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// How many recipes may extend one another.
 const MAX_DEPTH: usize = 8;
-
-/// What is wrong with a recipe, where, and what was expected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}")]
-pub struct RecipeError {
-    /// File and line, the setting, or the recipe's name.
-    pub place: String,
-    /// What was wrong and what is expected.
-    pub message: String,
-}
-
-impl RecipeError {
-    /// An error at a place.
-    pub(crate) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { place: place.into(), message: message.into() }
-    }
-}
 
 impl Recipe {
     /// The paper's recipe, as shipped.
@@ -68,7 +51,7 @@ impl Recipe {
             apply_set(&mut table, set)?;
         }
         let mut recipe = from_table(table, name_or_path)?;
-        recipe.check().map_err(|e| RecipeError::new(name_or_path, e.message))?;
+        recipe.check().map_err(|e| e.at(name_or_path))?;
         recipe.hash_files()?;
         Ok(recipe)
     }
@@ -138,8 +121,8 @@ impl Recipe {
     /// # Errors
     /// As [`Recipe::load`].
     pub fn from_json(json: &str, place: &str) -> Result<Self, RecipeError> {
-        let recipe: Self = serde_json::from_str(json).map_err(|e| RecipeError::new(place, e.to_string()))?;
-        recipe.check().map_err(|e| RecipeError::new(place, e.message))?;
+        let recipe: Self = serde_json::from_str(json).map_err(|e| RecipeError::new(place, e))?;
+        recipe.check().map_err(|e| e.at(place))?;
         Ok(recipe)
     }
 }
@@ -217,13 +200,17 @@ fn load_table(name: &str, beside: Option<&Path>, depth: usize) -> Result<toml::T
         return Err(RecipeError::new(name, format!("recipes extend one another more than {MAX_DEPTH} deep")));
     }
     if let Some((table, (_, text))) = TABLES.iter().zip(SHIPPED).find(|(_, (shipped, _))| *shipped == name) {
-        return table.get_or_init(|| parse(text, name, None, 0)).clone();
+        return match table.get() {
+            Some(table) => Ok(table.clone()),
+            None => parse(text, name, None, 0).map(|parsed| table.get_or_init(|| parsed).clone()),
+        };
     }
     let path = beside.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     let place = path.display().to_string();
-    let shipped: Vec<_> = Recipe::shipped().collect();
-    let text = magnetar_files::read_text(&path, MAX_BYTES).map_err(|e| {
-        RecipeError::new(&place, format!("{e}; give a recipe file, or a shipped recipe: {}", shipped.join(", ")))
+    let text = magnetar_files::read_text(&path, MAX_BYTES).map_err(|source| {
+        let shipped: Vec<_> = Recipe::shipped().collect();
+        let instead = format!("a recipe file, or a shipped recipe: {}", shipped.join(", "));
+        RecipeError::new(&place, RecipeProblem::File { source, instead })
     })?;
     parse(&text, &place, path.parent(), depth)
 }

@@ -1,6 +1,7 @@
 //! Recipes: every number a corpus depends on, from a file, checked before any work.
 
 mod check;
+mod error;
 mod files;
 mod hash;
 mod keys;
@@ -24,9 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::replay::Protocol;
 
+pub use error::{RecipeError, RecipeProblem};
 pub use hash::hex;
-pub use keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
-pub use load::RecipeError;
+pub use keys::{Key, KeyKind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
 pub use model_error::{ModelError, Outing};
 pub use physical::{NamedSurfaces, Slabs};
 pub use scene::NominalScene;

@@ -1,9 +1,9 @@
 //! What a recipe's names and numbers stand for: its radio, its materials and their slabs.
 
 use magnetar_scene::{MaterialLibrary, ResolvedScene, Slab};
-use magnetar_signal::{Radio, RadioConfig, RadioError};
+use magnetar_signal::{Radio, RadioConfig};
 
-use super::{Assignment, NominalScene, Recipe, RecipeError, Split};
+use super::{Assignment, NominalScene, Recipe, RecipeError, RecipeProblem, Split};
 
 impl Recipe {
     /// The settings of the recipe's radio.
@@ -25,7 +25,7 @@ impl Recipe {
     /// # Errors
     /// If a setting is out of range or a pattern cannot be read.
     pub fn radio(&self) -> Result<Radio, RecipeError> {
-        Radio::new(self.radio_config()).map_err(|e: RadioError| self.error(e.to_string()))
+        Radio::new(self.radio_config()).map_err(|e| self.error(e))
     }
 
     /// The shipped materials and the recipe's own.
@@ -35,7 +35,7 @@ impl Recipe {
     pub fn materials(&self) -> Result<MaterialLibrary, RecipeError> {
         let mut library = MaterialLibrary::shipped();
         for file in &self.surfaces.material_files {
-            library.add_path(file.as_ref()).map_err(|e| self.error(e.to_string()))?;
+            library.add_path(file.as_ref()).map_err(|e| self.error(e))?;
         }
         Ok(library)
     }
@@ -50,8 +50,9 @@ impl Recipe {
         Ok(Slabs { recipe: self, library, scene })
     }
 
-    fn error(&self, message: String) -> RecipeError {
-        RecipeError::new(format!("recipe {:?}", self.name), message)
+    /// A problem of this recipe.
+    pub(super) fn error(&self, problem: impl Into<RecipeProblem>) -> RecipeError {
+        RecipeError::new(format!("recipe {:?}", self.name), problem)
     }
 }
 
@@ -110,7 +111,7 @@ impl Slabs<'_> {
             let known: Vec<_> = self.library.iter().map(|material| material.name.as_str()).collect();
             self.recipe.error(format!("no material {name:?}; there is {}", known.join(", ")))
         })?;
-        let (eps_r, sigma) = material.at(self.recipe.band.carrier_hz).map_err(|e| self.recipe.error(e.to_string()))?;
+        let (eps_r, sigma) = material.at(self.recipe.band.carrier_hz).map_err(|e| self.recipe.error(e))?;
         Ok(Slab { eps_r, sigma, thickness })
     }
 }

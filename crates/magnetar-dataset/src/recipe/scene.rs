@@ -30,7 +30,7 @@ pub(super) fn apply(
         Some(folder) if !shipped => folder.join(name).to_str().map_or_else(|| name.to_owned(), str::to_owned),
         _ => name.to_owned(),
     };
-    let scene = Scene::load(&path).map_err(|e| RecipeError::new(place, e.to_string()))?;
+    let scene = Scene::load(&path).map_err(|e| RecipeError::new(place, e))?;
     let text = scene.to_toml();
     if text.len() > MAX_TEXT_BYTES {
         let problem = format!("scene {path} takes {} bytes; at most {MAX_TEXT_BYTES} in a recipe", text.len());
@@ -93,15 +93,13 @@ impl Recipe {
     pub fn nominal_scene(&self) -> Result<Option<NominalScene>, RecipeError> {
         let (Some(name), Some(text)) = (&self.scene, &self.scene_text) else {
             let whole = self.scene.is_some() == self.scene_text.is_some();
-            let half = || RecipeError::new(format!("recipe {:?}", self.name), "holds half of a scene");
-            return if whole { Ok(None) } else { Err(half()) };
+            return if whole { Ok(None) } else { Err(self.error("holds half of a scene")) };
         };
         if text.len() > MAX_TEXT_BYTES {
             let problem = format!("takes {} bytes; at most {MAX_TEXT_BYTES} in a recipe", text.len());
             return Err(RecipeError::new(format!("scene {name}"), problem));
         }
-        let scene = Scene::from_toml_str(text, &format!("scene {name}"))
-            .map_err(|e| RecipeError::new(format!("recipe {:?}", self.name), e.to_string()))?;
+        let scene = Scene::from_toml_str(text, &format!("scene {name}")).map_err(|e| self.error(e))?;
         Ok(Some(NominalScene { scene }))
     }
 
@@ -112,7 +110,7 @@ impl Recipe {
     pub fn resolved_scene(&self, materials: &MaterialLibrary) -> Result<Option<ResolvedScene>, RecipeError> {
         let resolve = |nominal: NominalScene| {
             let resolved = nominal.scene.resolve(materials, self.band.carrier_hz);
-            resolved.map_err(|e| RecipeError::new(format!("recipe {:?}", self.name), e.to_string()))
+            resolved.map_err(|e| self.error(e))
         };
         self.nominal_scene()?.map(resolve).transpose()
     }

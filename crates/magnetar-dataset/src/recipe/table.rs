@@ -4,17 +4,17 @@ use magnetar_signal::sre::SreOptions;
 use magnetar_signal::{Band, KeyRange, LinkConfig, RfChainConfig, RxArray};
 use magnetar_trace::MAX_ORDER;
 
-use super::keys::Kind::{Assignments, Bool, Choice, Float, Floats, Integer, Integers, OneOf, Text, Texts};
+use super::keys::KeyKind::{Assignments, Bool, Choice, Float, Floats, Integer, Integers, OneOf, Text, Texts};
 use super::keys::Origin::{Ours, Paper};
-use super::keys::{Key, Kind, MAX_COUNT, MAX_LIST, Origin};
+use super::keys::{Key, KeyKind, MAX_COUNT, MAX_LIST, Origin};
 use super::model_error::{ModelError, Outing};
 use crate::replay::Protocol;
 
-const fn paper(path: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Key {
+const fn paper(path: &'static str, kind: KeyKind, unit: &'static str, meaning: &'static str) -> Key {
     Key { path, kind, unit, origin: Paper, meaning }
 }
 
-const fn ours(path: &'static str, kind: Kind, unit: &'static str, meaning: &'static str) -> Key {
+const fn ours(path: &'static str, kind: KeyKind, unit: &'static str, meaning: &'static str) -> Key {
     Key { path, kind, unit, origin: Ours, meaning }
 }
 

@@ -211,7 +211,7 @@ fn a_single_keys_range_is_what_the_check_takes() {
     for key in KEYS.iter().filter(of_radio).filter(|key| !TIED.contains(&key.path)) {
         let Some((min, max)) = key.range() else { continue };
         for end in [min, max] {
-            let end = if matches!(key.kind, Kind::Float(..)) { format!("{end:e}") } else { end.to_string() };
+            let end = if matches!(key.kind, KeyKind::Float(..)) { format!("{end:e}") } else { end.to_string() };
             let recipe = with(&[&format!("{}={end}", key.path)]);
             assert!(recipe.is_ok(), "{} = {end}: {:?}", key.path, recipe.err());
         }

@@ -4,7 +4,7 @@ use toml::Value;
 use toml::de::DeValue;
 
 use super::Recipe;
-use super::keys::{Key, Kind, MAX_LIST, is_split_name};
+use super::keys::{Key, KeyKind, MAX_LIST, is_split_name};
 use super::table::KEYS;
 
 /// The line (from 1) a byte offset lies on.
@@ -25,21 +25,21 @@ impl Recipe {
 /// A value in its key's type, or `None` if it has another type or is out of range.
 pub(super) fn convert(key: &Key, value: &Value) -> Option<Value> {
     match key.kind {
-        Kind::Float(min, max) => number(value, min, max).map(Value::Float),
-        Kind::Integer(min, max) => value.as_integer().filter(|v| (min..=max).contains(v)).map(Value::Integer),
-        Kind::OneOf(numbers) => {
+        KeyKind::Float(min, max) => number(value, min, max).map(Value::Float),
+        KeyKind::Integer(min, max) => value.as_integer().filter(|v| (min..=max).contains(v)).map(Value::Integer),
+        KeyKind::OneOf(numbers) => {
             let known = |v: &i64| usize::try_from(*v).is_ok_and(|v| numbers.contains(&v));
             value.as_integer().filter(known).map(Value::Integer)
         }
-        Kind::Bool => value.as_bool().map(Value::Boolean),
-        Kind::Text => short_text(value),
-        Kind::Choice(words) => value.as_str().filter(|s| words.contains(s)).map(|s| Value::String(s.into())),
-        Kind::Texts(min, max) => list(value, min, max, short_text),
-        Kind::Integers(min, max) => {
+        KeyKind::Bool => value.as_bool().map(Value::Boolean),
+        KeyKind::Text => short_text(value),
+        KeyKind::Choice(words) => value.as_str().filter(|s| words.contains(s)).map(|s| Value::String(s.into())),
+        KeyKind::Texts(min, max) => list(value, min, max, short_text),
+        KeyKind::Integers(min, max) => {
             list(value, 0, MAX_LIST, |item| item.as_integer().filter(|v| (min..=max).contains(v)).map(Value::Integer))
         }
-        Kind::Floats(min, max) => list(value, 1, MAX_LIST, |item| number(item, min, max).map(Value::Float)),
-        Kind::Assignments => list(value, 1, MAX_LIST, assignment),
+        KeyKind::Floats(min, max) => list(value, 1, MAX_LIST, |item| number(item, min, max).map(Value::Float)),
+        KeyKind::Assignments => list(value, 1, MAX_LIST, assignment),
     }
 }
 

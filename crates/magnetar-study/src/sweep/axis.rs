@@ -6,7 +6,7 @@ use toml::Value;
 use super::design::MAX_POINTS;
 use super::label::label;
 use magnetar_dataset::Recipe;
-use magnetar_dataset::recipe::{Key, Kind};
+use magnetar_dataset::recipe::{Key, KeyKind};
 
 /// One axis of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl AxisFile {
                 return Err(fail(format!("{path} does not change a row; an axis needs a key that does")));
             }
             let value = base.get(path).ok_or_else(|| fail(format!("the base recipe has no {path}")))?;
-            if self.factor && !matches!(key.kind, Kind::Float(..)) {
+            if self.factor && !matches!(key.kind, KeyKind::Float(..)) {
                 return Err(fail(format!(
                     "factor = true needs keys that are numbers; {path} is {}",
                     key.expectation()
@@ -121,8 +121,10 @@ impl AxisFile {
             }
             kinds.push(key);
         }
-        let whole = !self.factor && kinds.iter().any(|key| matches!(key.kind, Kind::Integer(..) | Kind::OneOf(_)));
-        let numeric = kinds.iter().all(|key| matches!(key.kind, Kind::Float(..) | Kind::Integer(..) | Kind::OneOf(_)));
+        let whole =
+            !self.factor && kinds.iter().any(|key| matches!(key.kind, KeyKind::Integer(..) | KeyKind::OneOf(_)));
+        let numeric =
+            kinds.iter().all(|key| matches!(key.kind, KeyKind::Float(..) | KeyKind::Integer(..) | KeyKind::OneOf(_)));
         let levels = self.levels(numeric, whole).map_err(fail)?;
         let unit = if self.factor { "times the base" } else { kinds[0].unit };
         Ok(CheckedAxis {

@@ -292,6 +292,6 @@ fn point(base: &Arc<Recipe>, axes: &[CheckedAxis], place: &[Place], number: usiz
             }
         }
     }
-    recipe.check().map_err(|e: RecipeError| format!("point {number}: {}", e.message))?;
+    recipe.check().map_err(|e: RecipeError| format!("point {number}: {}", e.problem))?;
     Ok(Point { number, settings, recipe: Arc::new(recipe) })
 }
