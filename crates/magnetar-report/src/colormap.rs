@@ -1,6 +1,6 @@
 //! Colour scales: viridis for amounts, orange to blue for a contrast.
 
-/// A colour, 8 bits a channel, sRGB.
+/// A colour, 8 bits per channel, sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 

@@ -48,7 +48,7 @@ pub enum ReportError {
     State(String),
     /// The page sent something that is not a request.
     #[error("malformed request: {0}")]
-    Request(String),
+    Request(#[source] serde_json::Error),
     /// The server cannot listen.
     #[error("127.0.0.1:{port} cannot be listened on: {source}; choose another port (0 takes any that is free)")]
     Listen {

@@ -150,7 +150,7 @@ pub fn surface_style(surface: Option<Surface>) -> (Ink, &'static str, &'static s
 /// The step of the power scale for a power in dB below the strongest path (0 is the strongest).
 #[must_use]
 pub fn power_ink(below_strongest_db: f64) -> Ink {
-    // 5 dB a step: the weakest step starts 35 dB under the strongest path.
+    // 5 dB per step: the weakest step starts 35 dB under the strongest path.
     let step = (POWER_STEPS as f64 - 1.0 + below_strongest_db.min(0.0) / 5.0).round();
     Ink::Power(if step.is_finite() { step.clamp(0.0, POWER_STEPS as f64 - 1.0) as u8 } else { 0 })
 }

@@ -3,7 +3,7 @@
 use magnetar_scene::{BoxShape, Pose, Room};
 use magnetar_trace::{Path, Surface};
 
-use crate::chart::{Axis, Frame, Key, Marker, arrow, legend, marker};
+use crate::chart::{ChartAxis, Frame, LegendKey, Marker, arrow, legend, marker};
 use crate::palette::{Ink, power_ink, surface_style};
 use crate::simulator::LinkPath;
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
@@ -69,7 +69,7 @@ pub fn link_plan_paths(tx: &Pose, rx: &Pose, paths: &[LinkPath]) -> Vec<PlanPath
 #[must_use]
 pub fn plan_frame(outer: [f64; 4], room: &Room) -> Frame {
     let air = 0.03 * (room.max.x - room.min.x).max(room.max.y - room.min.y);
-    let axis = |label: &str, low: f64, high: f64| Axis::new(label, low - air, high + air);
+    let axis = |label: &str, low: f64, high: f64| ChartAxis::new(label, low - air, high + air);
     Frame::equal(outer, axis("x / m", room.min.x, room.max.x), axis("y / m", room.min.y, room.max.y))
 }
 
@@ -126,24 +126,24 @@ pub fn plan_legend(canvas: &mut Canvas, [x, y]: [f64; 2], width: f64, plan: &Flo
     canvas.text([x + 19.0, y], "TX", style);
     marker(canvas, [x + 52.0, y - 4.0], Marker::Rx, 5.5);
     canvas.text([x + 63.0, y], "RX", style);
-    let mut keys: Vec<Key<'_>> = Vec::new();
+    let mut keys: Vec<LegendKey<'_>> = Vec::new();
     for path in plan.paths {
         let (ink, dash, name) = surface_style(path.surface);
         if keys.iter().all(|key| key.name != name) {
             let ink = if colour == PathColour::Power { Ink::Text } else { ink };
-            keys.push(Key { ink, dash, name });
+            keys.push(LegendKey { ink, dash, name });
         }
     }
     if plan.paths.is_empty() {
-        keys.push(Key { ink: Ink::Wall, dash: "", name: "wall" });
+        keys.push(LegendKey { ink: Ink::Wall, dash: "", name: "wall" });
     }
     if !plan.boxes.is_empty() && keys.iter().all(|key| key.name != "board") {
-        keys.push(Key { ink: Ink::Board, dash: "", name: "board" });
+        keys.push(LegendKey { ink: Ink::Board, dash: "", name: "board" });
     }
     let power = ["0 dB (strongest)", "\u{2212}15 dB", "\u{2212}35 dB"];
     if colour == PathColour::Power && !plan.paths.is_empty() {
         for (db, name) in [0.0, -15.0, -35.0].into_iter().zip(power) {
-            keys.push(Key { ink: power_ink(db), dash: "", name });
+            keys.push(LegendKey { ink: power_ink(db), dash: "", name });
         }
     }
     legend(canvas, [x + 92.0, y], width - 92.0, &keys)

@@ -10,7 +10,7 @@ use crate::error::ReportError;
 /// The most pixels a picture may have: 64 million, 256 MB.
 const MAX_PIXELS: f64 = 64e6;
 
-/// Renders one of our pictures at `scale` pixels a unit (2 suits screens and print).
+/// Renders one of our pictures at `scale` pixels per unit (2 suits screens and print).
 ///
 /// # Errors
 /// If the text is not SVG or the picture would be too large.

@@ -2,7 +2,7 @@
 
 use magnetar_signal::{Band, ELEMENTS, Observation};
 
-use crate::chart::{Axis, Frame, Key, Marker, legend, line, marker, stems};
+use crate::chart::{ChartAxis, Frame, LegendKey, Marker, legend, line, marker, stems};
 use crate::delay_profile::DelayProfile;
 use crate::palette::{Ink, Theme};
 use crate::svg::{Canvas, Stroke};
@@ -37,8 +37,8 @@ pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> St
     let all: Vec<f64> = (0..ELEMENTS).flat_map(&magnitude).map(|[_, db]| db).collect();
     let (low, high) = (quantile(&all, 0.01), quantile(&all, 1.0));
     let half = band.bandwidth_hz / 2e9;
-    let x = Axis::new("frequency / GHz", band.carrier_hz / 1e9 - half, band.carrier_hz / 1e9 + half);
-    let y = Axis::new("magnitude over noise / dB", low.min(-6.0), high + 4.0);
+    let x = ChartAxis::new("frequency / GHz", band.carrier_hz / 1e9 - half, band.carrier_hz / 1e9 + half);
+    let y = ChartAxis::new("magnitude over noise / dB", low.min(-6.0), high + 4.0);
     let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, y);
     frame.draw(&mut canvas, "Channel magnitude");
     let noise = [[frame.x.min, 0.0], [frame.x.max, 0.0]];
@@ -46,9 +46,9 @@ pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> St
     line(&mut canvas, &frame, magnitude(0), Stroke::new(Ink::Channel0, 1.4));
     line(&mut canvas, &frame, magnitude(1), Stroke::new(Ink::Channel1, 1.4).dash("5 1.5"));
     let keys = [
-        Key { ink: Ink::Channel0, dash: "", name: "channel 0" },
-        Key { ink: Ink::Channel1, dash: "5 1.5", name: "channel 1" },
-        Key { ink: Ink::Muted, dash: "3 3", name: "noise (rms)" },
+        LegendKey { ink: Ink::Channel0, dash: "", name: "channel 0" },
+        LegendKey { ink: Ink::Channel1, dash: "5 1.5", name: "channel 1" },
+        LegendKey { ink: Ink::Muted, dash: "3 3", name: "noise (rms)" },
     ];
     finish(canvas, &keys)
 }
@@ -67,9 +67,9 @@ pub fn delay_chart(
     let gain = 10.0 * (2.0 * bins.max(1) as f64).log10();
     let shown = truth.iter().chain(found).map(|m| m.raw_snr_db + gain);
     let peak = profile.energy_db.iter().copied().chain(shown).fold(20.0, f64::max);
-    let x = Axis::new("delay at the receiver, timing offset included / ns", first * 1e9, last * 1e9);
+    let x = ChartAxis::new("delay at the receiver, timing offset included / ns", first * 1e9, last * 1e9);
     let frame =
-        Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, Axis::new("energy over noise / dB", -8.0, peak + 6.0));
+        Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, ChartAxis::new("energy over noise / dB", -8.0, peak + 6.0));
     frame.draw(&mut canvas, "Delay profile");
     let count = ((last - first) / profile.step_s).ceil().max(0.0) as usize;
     let curve = (0..=count).map(|n| first + n as f64 * profile.step_s).map(|t| [t * 1e9, profile.at(t)]);
@@ -83,15 +83,15 @@ pub fn delay_chart(
         }
     }
     let keys = [
-        Key { ink: Ink::Channel0, dash: "", name: "matched filter" },
-        Key { ink: Ink::Truth, dash: "2 2", name: "true path (\u{d7})" },
-        Key { ink: Ink::Estimate, dash: "", name: "SRE estimate (ring)" },
+        LegendKey { ink: Ink::Channel0, dash: "", name: "matched filter" },
+        LegendKey { ink: Ink::Truth, dash: "2 2", name: "true path (\u{d7})" },
+        LegendKey { ink: Ink::Estimate, dash: "", name: "SRE estimate (ring)" },
     ];
     finish(canvas, &keys)
 }
 
 /// The chart with the names of its lines below.
-fn finish(mut canvas: Canvas, keys: &[Key]) -> String {
+fn finish(mut canvas: Canvas, keys: &[LegendKey]) -> String {
     legend(&mut canvas, [54.0, HEIGHT - 8.0], WIDTH - 60.0, keys);
     canvas.finish()
 }

@@ -23,7 +23,7 @@ enum Marks {
 
 /// One axis.
 #[derive(Debug, Clone)]
-pub struct Axis {
+pub struct ChartAxis {
     /// What it measures, with its unit.
     pub label: String,
     /// Value at its start.
@@ -33,7 +33,7 @@ pub struct Axis {
     marks: Marks,
 }
 
-impl Axis {
+impl ChartAxis {
     /// An axis over a range; an empty or broken range becomes one that can be drawn.
     #[must_use]
     pub fn new(label: &str, min: f64, max: f64) -> Self {
@@ -94,22 +94,22 @@ pub struct Frame {
     /// `[x, y, width, height]` of the area inside the axes, pixels.
     pub area: [f64; 4],
     /// The horizontal axis.
-    pub x: Axis,
+    pub x: ChartAxis,
     /// The vertical axis, growing upwards.
-    pub y: Axis,
+    pub y: ChartAxis,
 }
 
 impl Frame {
     /// A frame whose labels and title fit in `outer` (`[x, y, width, height]`, pixels).
     #[must_use]
-    pub fn within([left, top, width, height]: [f64; 4], x: Axis, y: Axis) -> Self {
+    pub fn within([left, top, width, height]: [f64; 4], x: ChartAxis, y: ChartAxis) -> Self {
         let area = [left + 54.0, top + 26.0, (width - 66.0).max(20.0), (height - 70.0).max(20.0)];
         Self { area, x, y }
     }
 
     /// The same, with one scale for both axes (plans): the area shrinks to fit and is centred.
     #[must_use]
-    pub fn equal(outer: [f64; 4], x: Axis, y: Axis) -> Self {
+    pub fn equal(outer: [f64; 4], x: ChartAxis, y: ChartAxis) -> Self {
         let mut frame = Self::within(outer, x, y);
         let [left, top, width, height] = frame.area;
         let (span_x, span_y) = (frame.x.max - frame.x.min, frame.y.max - frame.y.min);
@@ -172,7 +172,7 @@ impl Frame {
 }
 
 /// One entry of a legend: a line, a dash, a name.
-pub struct Key<'a> {
+pub struct LegendKey<'a> {
     /// Colour.
     pub ink: Ink,
     /// Dash pattern; empty for solid.
@@ -182,7 +182,7 @@ pub struct Key<'a> {
 }
 
 /// Draws legend entries in one row that starts at `at`, breaking into rows at `width` pixels; returns its height.
-pub fn legend(canvas: &mut Canvas, [x0, y0]: [f64; 2], width: f64, keys: &[Key<'_>]) -> f64 {
+pub fn legend(canvas: &mut Canvas, [x0, y0]: [f64; 2], width: f64, keys: &[LegendKey<'_>]) -> f64 {
     let (mut x, mut y) = (x0, y0);
     for key in keys {
         let needed = 34.0 + 6.0 * key.name.chars().count() as f64;

@@ -6,7 +6,7 @@ use crate::svg::{Canvas, Stroke};
 
 /// Counts in equal bins; what lies outside is counted in the end bins, what is not finite not at all.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Histogram {
+pub struct ChartHistogram {
     min: f64,
     max: f64,
     counts: Vec<u64>,
@@ -14,7 +14,7 @@ pub struct Histogram {
     sum: f64,
 }
 
-impl Histogram {
+impl ChartHistogram {
     /// An empty histogram of `bins` bins over a range.
     #[must_use]
     pub fn new(min: f64, max: f64, bins: usize) -> Self {
@@ -62,7 +62,7 @@ impl Histogram {
 }
 
 /// Draws a histogram as percent of its total: a stepped outline, filled if `fill_opacity` is above zero.
-pub fn histogram(canvas: &mut Canvas, frame: &Frame, h: &Histogram, stroke: Stroke<'_>, fill_opacity: f64) {
+pub fn histogram(canvas: &mut Canvas, frame: &Frame, h: &ChartHistogram, stroke: Stroke<'_>, fill_opacity: f64) {
     if h.total == 0 {
         return;
     }
@@ -86,12 +86,12 @@ mod tests {
 
     #[test]
     fn ends_take_what_lies_outside_and_nan_is_not_counted() {
-        let mut h = Histogram::new(0.0, 10.0, 5);
+        let mut h = ChartHistogram::new(0.0, 10.0, 5);
         for v in [-1.0, 0.0, 9.99, 10.0, 99.0, f64::NAN, f64::INFINITY] {
             h.add(v);
         }
         assert_eq!((h.counts.clone(), h.total()), (vec![2, 0, 0, 0, 3], 5));
         assert_eq!(h.peak_percent(), 60.0);
-        assert!(Histogram::new(0.0, 1.0, 3).mean().is_nan());
+        assert!(ChartHistogram::new(0.0, 1.0, 3).mean().is_nan());
     }
 }

@@ -9,9 +9,9 @@ mod polar;
 mod series;
 
 pub use contour::contours;
-pub use frame::{Axis, Frame, Key, empty, legend};
+pub use frame::{ChartAxis, Frame, LegendKey, empty, legend};
 pub use heatmap::{ColourBar, Grid, heatmap};
-pub use histogram::{Histogram, histogram};
+pub use histogram::{ChartHistogram, histogram};
 pub use marker::{Marker, arrow, marker};
 pub use polar::{PolarCurve, polar};
 pub use series::{line, scatter, stems};

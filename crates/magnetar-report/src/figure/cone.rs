@@ -1,6 +1,6 @@
 //! Cone curves: mass and joint-MAP hits within a growing cone.
 
-use crate::chart::{Axis, Frame, Key, legend, line};
+use crate::chart::{ChartAxis, Frame, LegendKey, legend, line};
 use crate::colormap::viridis;
 use crate::palette::{Ink, Theme};
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
@@ -25,7 +25,7 @@ const DASHES: [&str; 4] = ["", "7 3", "2 3", "8 3 2 3"];
 pub fn cone_figure(curves: &[ConeCurve], caption: &str, theme: Theme) -> String {
     let (width, height) = (860.0, 440.0);
     let mut canvas = Canvas::new(width, height, theme, &format!("Cone curves. {caption}"));
-    let axis = || Axis::new("full cone opening \u{3b1} / deg", 20.0, 180.0).step(20.0);
+    let axis = || ChartAxis::new("full cone opening \u{3b1} / deg", 20.0, 180.0).step(20.0);
     let ink = |n: usize| match n {
         0 => Ink::Rx,
         1 => Ink::Tx,
@@ -40,7 +40,7 @@ pub fn cone_figure(curves: &[ConeCurve], caption: &str, theme: Theme) -> String 
     ];
     for (panel, (title, label, values)) in panels.into_iter().enumerate() {
         let top = curves.iter().flat_map(&values).copied().fold(0.0, f64::max);
-        let y = Axis::new(label, 0.0, (1.1 * top).clamp(1.0, 100.0));
+        let y = ChartAxis::new(label, 0.0, (1.1 * top).clamp(1.0, 100.0));
         let frame = Frame::within([panel as f64 * 430.0, 10.0, 430.0, 360.0], axis(), y);
         frame.draw(&mut canvas, title);
         for (n, curve) in curves.iter().enumerate() {
@@ -48,8 +48,8 @@ pub fn cone_figure(curves: &[ConeCurve], caption: &str, theme: Theme) -> String 
             line(&mut canvas, &frame, points, Stroke::new(ink(n), 2.2).dash(DASHES[n % 4]));
         }
     }
-    let keys: Vec<Key<'_>> =
-        curves.iter().enumerate().map(|(n, c)| Key { ink: ink(n), dash: DASHES[n % 4], name: &c.name }).collect();
+    let keys: Vec<LegendKey<'_>> =
+        curves.iter().enumerate().map(|(n, c)| LegendKey { ink: ink(n), dash: DASHES[n % 4], name: &c.name }).collect();
     legend(&mut canvas, [54.0, 396.0], 780.0, &keys);
     canvas.text([54.0, height - 14.0], caption, TextStyle::new(11.0, Ink::Muted, Anchor::Start));
     canvas.finish()

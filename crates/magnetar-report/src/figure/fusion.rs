@@ -3,7 +3,7 @@
 use magnetar_posterior::Fused;
 
 use super::{FLOOR_DB, PosteriorPicture, decibels, hpd_threshold, peak};
-use crate::chart::{Axis, ColourBar, Frame, Grid, contours, heatmap};
+use crate::chart::{ChartAxis, ColourBar, Frame, Grid, contours, heatmap};
 use crate::colormap::{Rgb, contrast, viridis};
 use crate::palette::{Ink, Theme};
 use crate::plan::{draw_devices, draw_room};
@@ -24,7 +24,7 @@ pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme
     let dark = Ink::Fixed(Rgb(20, 20, 20));
     for (n, title) in titles.iter().enumerate() {
         let outer = [n as f64 * 300.0 + if n == 2 { 70.0 } else { 0.0 }, 0.0, 300.0, 470.0];
-        let frame = Frame::equal(outer, Axis::new("x / m", x0, x1), Axis::new("y / m", y0, y1));
+        let frame = Frame::equal(outer, ChartAxis::new("x / m", x0, x1), ChartAxis::new("y / m", y0, y1));
         frame.draw(&mut canvas, title);
         let ink = if n == 2 { dark } else { Ink::Fixed(Rgb(255, 255, 255)) };
         if n < 2 {

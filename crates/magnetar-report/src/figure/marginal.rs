@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use super::{FLOOR_DB, PosteriorPicture, decibels, peak};
-use crate::chart::{Axis, ColourBar, Frame, Grid, Marker, arrow, contours, heatmap, marker};
+use crate::chart::{ChartAxis, ColourBar, Frame, Grid, Marker, arrow, contours, heatmap, marker};
 use crate::colormap::{Rgb, viridis};
 use crate::palette::{Ink, Theme};
 use crate::plan::draw_room;
@@ -64,7 +64,7 @@ fn mode_xy(picture: &PosteriorPicture<'_>) -> (f64, f64) {
 /// Draws the marginal, its contours, the heading field, the room and the devices within `outer`; returns its frame.
 pub fn draw_marginal(canvas: &mut Canvas, outer: [f64; 4], picture: &PosteriorPicture<'_>, title: &str) -> Frame {
     let [x0, x1, y0, y1] = picture.support.bounds();
-    let frame = Frame::equal(outer, Axis::new("x / m", x0, x1), Axis::new("y / m", y0, y1));
+    let frame = Frame::equal(outer, ChartAxis::new("x / m", x0, x1), ChartAxis::new("y / m", y0, y1));
     frame.draw(canvas, title);
     let marginal = picture.volume.position_marginal();
     let db = decibels(marginal.iter().copied(), peak(marginal.iter().copied()));

@@ -2,7 +2,7 @@
 
 use magnetar_scene::{AntennaPattern, Cut};
 
-use crate::chart::{Key, PolarCurve, legend, polar};
+use crate::chart::{LegendKey, PolarCurve, legend, polar};
 use crate::palette::{Ink, Theme};
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 use crate::ticks::number;
@@ -43,8 +43,8 @@ pub fn pattern_figure(pattern: &AntennaPattern, theme: Theme) -> String {
         number(pattern.mean_gain_db(), 1),
     );
     let keys = [
-        Key { ink: Ink::Rx, dash: "", name: "azimuth, counter-clockwise from boresight" },
-        Key { ink: Ink::Tx, dash: "7 3", name: "elevation, upwards from boresight" },
+        LegendKey { ink: Ink::Rx, dash: "", name: "azimuth, counter-clockwise from boresight" },
+        LegendKey { ink: Ink::Tx, dash: "7 3", name: "elevation, upwards from boresight" },
     ];
     legend(&mut canvas, [24.0, 416.0], width - 40.0, &keys);
     canvas.text([24.0, 434.0], &facts, TextStyle::new(11.0, Ink::Text, Anchor::Start));

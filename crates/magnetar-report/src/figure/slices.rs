@@ -3,7 +3,7 @@
 use magnetar_scene::wrap;
 
 use super::{FLOOR_DB, PosteriorPicture, decibels, peak};
-use crate::chart::{Axis, ColourBar, Frame, Grid, Marker, arrow, heatmap, marker};
+use crate::chart::{ChartAxis, ColourBar, Frame, Grid, Marker, arrow, heatmap, marker};
 use crate::colormap::viridis;
 use crate::palette::{Ink, Theme};
 use crate::plan::draw_room;
@@ -34,7 +34,7 @@ pub fn slices_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
         let d = (first + n) % size.headings;
         let left = 60.0 + (n % ACROSS) as f64 * (panel_w + gap);
         let head = 60.0 + (n / ACROSS) as f64 * (panel_h + 26.0);
-        let (x, y) = (Axis::new("x / m", x0, x1), Axis::new("y / m", y0, y1));
+        let (x, y) = (ChartAxis::new("x / m", x0, x1), ChartAxis::new("y / m", y0, y1));
         let frame = Frame { area: [left, head, panel_w, panel_h], x, y };
         frame.draw_bare(&mut canvas);
         let mass = &picture.volume.mass()[d * plane..(d + 1) * plane];

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::SplitPicture;
-use crate::chart::{Axis, Frame, empty, scatter};
+use crate::chart::{ChartAxis, Frame, empty, scatter};
 use crate::palette::{Ink, Theme};
 use crate::svg::{Canvas, Stroke, px};
 
@@ -17,7 +17,7 @@ pub(super) fn coverage(split: &SplitPicture) -> String {
     let mut canvas = Canvas::new(width, height, Theme::Page, &title);
     let frame = |n: usize| {
         let outer = [n as f64 * panel, 0.0, panel, height];
-        Frame::equal(outer, Axis::new("x / m", x0, x1), Axis::new("y / m", y0, y1))
+        Frame::equal(outer, ChartAxis::new("x / m", x0, x1), ChartAxis::new("y / m", y0, y1))
     };
     let shown = |count: usize, what: &str| format!("{what} ({count} shown)");
     for (n, (points, ink, name)) in [(&split.tx, Ink::Tx, "TX"), (&split.rx, Ink::Rx, "RX")].into_iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::SplitPicture;
 use super::gather::Condition;
-use crate::chart::{Axis, Frame, Histogram, Key, empty, histogram, legend};
+use crate::chart::{ChartAxis, ChartHistogram, Frame, LegendKey, empty, histogram, legend};
 use crate::palette::{Ink, Theme};
 use crate::svg::{Canvas, Stroke};
 
@@ -14,7 +14,7 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
     let (panel_w, panel_h) = (300.0, 230.0);
     let title = format!("Distributions of split {} by board condition", split.name);
     let mut canvas = Canvas::new(3.0 * panel_w, 2.0 * panel_h + 24.0, Theme::Page, &title);
-    type Chart = (&'static str, &'static str, fn(&Condition) -> &Histogram, Option<f64>);
+    type Chart = (&'static str, &'static str, fn(&Condition) -> &ChartHistogram, Option<f64>);
     let charts: [Chart; 5] = [
         ("TX-RX range", "range / m", |c| &c.range_m, None),
         ("raw SNR, strongest arrival", "raw SNR / dB", |c| &c.raw_snr_db, None),
@@ -26,9 +26,9 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
         let outer = [(n % 3) as f64 * panel_w, (n / 3) as f64 * panel_h, panel_w, panel_h];
         let [low, high] = values(&split.conditions[0]).range();
         let top = split.conditions.iter().map(|c| values(c).peak_percent()).fold(1.0, f64::max);
-        let x = Axis::new(label, low, high);
+        let x = ChartAxis::new(label, low, high);
         let x = if let Some(step) = step { x.step(step) } else { x };
-        let frame = Frame::within(outer, x, Axis::new("share of rows / %", 0.0, 1.1 * top));
+        let frame = Frame::within(outer, x, ChartAxis::new("share of rows / %", 0.0, 1.1 * top));
         frame.draw(&mut canvas, title);
         for (condition, (ink, dash, _)) in split.conditions.iter().zip(CONDITIONS) {
             histogram(&mut canvas, &frame, values(condition), Stroke::new(ink, 1.8).dash(dash), 0.12);
@@ -38,7 +38,7 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
         }
     }
     los_share(&mut canvas, split, [2.0 * panel_w, panel_h, panel_w, panel_h]);
-    let keys = CONDITIONS.map(|(ink, dash, name)| Key { ink, dash, name });
+    let keys = CONDITIONS.map(|(ink, dash, name)| LegendKey { ink, dash, name });
     legend(&mut canvas, [54.0, 2.0 * panel_h + 14.0], 600.0, &keys);
     canvas.finish()
 }
@@ -47,8 +47,8 @@ pub(super) fn distributions(split: &SplitPicture) -> String {
 fn los_share(canvas: &mut Canvas, split: &SplitPicture, outer: [f64; 4]) {
     let frame = Frame::within(
         outer,
-        Axis::new("", -0.5, 1.5).marked(vec![(0.0, "no board".into()), (1.0, "board".into())]),
-        Axis::new("LOS share / %", 0.0, 100.0),
+        ChartAxis::new("", -0.5, 1.5).marked(vec![(0.0, "no board".into()), (1.0, "board".into())]),
+        ChartAxis::new("LOS share / %", 0.0, 100.0),
     );
     frame.draw(canvas, "LOS share");
     for (n, (condition, (ink, dash, _))) in split.conditions.iter().zip(CONDITIONS).enumerate() {

@@ -3,7 +3,7 @@
 use magnetar_dataset::stats::{aoa_error, matching_path};
 use magnetar_dataset::{Recipe, Record};
 
-use crate::chart::Histogram;
+use crate::chart::ChartHistogram;
 
 /// Most points drawn of a kind in a coverage plan.
 const MAX_POINTS: usize = 2500;
@@ -19,15 +19,15 @@ pub struct Condition {
     /// Rows whose direct path is free.
     pub los: u64,
     /// Distance of TX and RX, metres.
-    pub range_m: Histogram,
+    pub range_m: ChartHistogram,
     /// Raw SNR of the strongest arrival, dB.
-    pub raw_snr_db: Histogram,
+    pub raw_snr_db: ChartHistogram,
     /// AoA of an arrival minus that of its true path in the estimator's range, degrees.
-    pub aoa_error_deg: Histogram,
+    pub aoa_error_deg: ChartHistogram,
     /// Arrivals found.
-    pub found: Histogram,
+    pub found: ChartHistogram,
     /// True paths.
-    pub paths: Histogram,
+    pub paths: ChartHistogram,
 }
 
 /// A split as the report shows it.
@@ -63,11 +63,11 @@ impl Condition {
         Self {
             rows: 0,
             los: 0,
-            range_m: Histogram::new(0.0, reach.ceil().max(1.0), 40),
-            raw_snr_db: Histogram::new(-30.0, 50.0, 40),
-            aoa_error_deg: Histogram::new(-20.0, 20.0, 41),
-            found: Histogram::new(-0.5, keep + 0.5, recipe.sre.keep + 1),
-            paths: Histogram::new(-0.5, 13.5, 14),
+            range_m: ChartHistogram::new(0.0, reach.ceil().max(1.0), 40),
+            raw_snr_db: ChartHistogram::new(-30.0, 50.0, 40),
+            aoa_error_deg: ChartHistogram::new(-20.0, 20.0, 41),
+            found: ChartHistogram::new(-0.5, keep + 0.5, recipe.sre.keep + 1),
+            paths: ChartHistogram::new(-0.5, 13.5, 14),
         }
     }
 }

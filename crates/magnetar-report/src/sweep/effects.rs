@@ -3,7 +3,7 @@
 use magnetar_study::sweep::{Effect, Metric, SweepTable, main_effects};
 
 use crate::Theme;
-use crate::chart::{Axis, Frame, empty, line};
+use crate::chart::{ChartAxis, Frame, empty, line};
 use crate::palette::Ink;
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 
@@ -43,14 +43,14 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
     let unit = if about.unit.is_empty() { String::new() } else { format!(", {}", about.unit) };
     let label = format!("{}{unit}", about.name);
     let x = if log {
-        Axis::logarithmic(&label, effects.iter().filter_map(|effect| effect.number))
+        ChartAxis::logarithmic(&label, effects.iter().filter_map(|effect| effect.number))
     } else if numeric {
-        Axis::covering(&label, points.iter().map(|(p, _)| p[0]))
+        ChartAxis::covering(&label, points.iter().map(|(p, _)| p[0]))
     } else {
         // Words of our own instead of marks.
-        Axis::new(&about.name, -0.5, points.len() as f64 - 0.5).marked(Vec::new())
+        ChartAxis::new(&about.name, -0.5, points.len() as f64 - 0.5).marked(Vec::new())
     };
-    let y = Axis::covering(&metric.unit, points.iter().flat_map(|(p, s)| [p[1] - s, p[1] + s]));
+    let y = ChartAxis::covering(&metric.unit, points.iter().flat_map(|(p, s)| [p[1] - s, p[1] + s]));
     let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT], x, y);
     frame.draw(&mut canvas, &metric.name);
     if numeric {

@@ -4,7 +4,7 @@ use magnetar_study::sweep::Sensitivity;
 
 use super::effects::clipped;
 use crate::Theme;
-use crate::chart::{Axis, Frame};
+use crate::chart::{ChartAxis, Frame};
 use crate::palette::Ink;
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 
@@ -23,9 +23,9 @@ pub fn sensitivity_chart(metric: &str, unit: &str, found: &[Sensitivity], theme:
     let reach = |s: &Sensitivity| s.difference.abs() + s.stderr.unwrap_or(0.0);
     let most = found.iter().map(reach).filter(|r| r.is_finite()).fold(0.0, f64::max).max(1e-9);
     let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-    let x = Axis::new(&format!("{metric} minus that of the base recipe{unit}"), -1.05 * most, 1.05 * most);
+    let x = ChartAxis::new(&format!("{metric} minus that of the base recipe{unit}"), -1.05 * most, 1.05 * most);
     // One unit of y per bar.
-    let y = Axis::new("", 0.0, found.len().max(1) as f64).marked(Vec::new());
+    let y = ChartAxis::new("", 0.0, found.len().max(1) as f64).marked(Vec::new());
     let mut frame = Frame::within([LABELS - 54.0, 0.0, WIDTH - LABELS + 54.0, height], x, y);
     frame.area[1] = 10.0;
     frame.area[3] = BAR * found.len().max(1) as f64;

@@ -99,7 +99,9 @@ impl App {
         if request.method != known {
             return Response::error(405, &format!("this address is for {known}"));
         }
-        if known == "POST" && !request.content_type.starts_with("application/json") {
+        if known == "POST"
+            && !request.values("content-type").next_back().is_some_and(|kind| kind.starts_with("application/json"))
+        {
             return Response::error(415, "expected Content-Type: application/json");
         }
         let answer = match path {
@@ -214,7 +216,7 @@ impl App {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReportError> {
-    serde_json::from_slice(body).map_err(|e| ReportError::Request(e.to_string()))
+    serde_json::from_slice(body).map_err(ReportError::Request)
 }
 
 fn json_response(value: &Value) -> Response {

@@ -55,16 +55,17 @@ pub struct Request {
     pub method: String,
     /// The target, for example `/api/link`.
     pub path: String,
-    /// Values of the `Host` header.
-    pub host: Vec<String>,
-    /// Values of the `Origin` header.
-    pub origin: Vec<String>,
-    /// Value of `Content-Type`.
-    pub content_type: String,
-    /// Value of `Sec-Fetch-Site`, if the browser sent one.
-    pub fetch_site: Option<String>,
+    /// Headers in the order they came: the name in lower case, the value.
+    pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+}
+
+impl Request {
+    /// The values of a header, its name in lower case, in the order they came.
+    pub fn values<'a>(&'a self, name: &str) -> impl DoubleEndedIterator<Item = &'a str> {
+        self.headers.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// An answer.
@@ -120,7 +121,7 @@ pub fn read_request(stream: &mut impl Connection) -> Result<Request, RequestErro
         return Err(refused(431, "the request's head is too large"));
     }
     let mut request = parse_head(&buffer[..head_len])?;
-    let length = content_length(&buffer[..head_len])?;
+    let length = content_length(&request)?;
     let needed = head_len + 4 + length;
     while buffer.len() < needed {
         read_some(stream, &mut buffer, end)?;
@@ -150,46 +151,33 @@ fn read_some(stream: &mut impl Connection, buffer: &mut Vec<u8>, end: Instant) -
     }
 }
 
-fn headers(head: &[u8]) -> impl Iterator<Item = (String, String)> {
-    let text = String::from_utf8_lossy(head).into_owned();
-    let lines: Vec<String> = text.split("\r\n").skip(1).map(str::to_owned).collect();
-    lines.into_iter().map(|line| match line.split_once(':') {
-        Some((name, value)) => (name.to_ascii_lowercase(), value.trim().to_owned()),
-        None => (String::new(), line),
-    })
-}
-
-/// The request line and the headers we look at.
+/// The request line and the headers.
 fn parse_head(head: &[u8]) -> Result<Request, RequestError> {
     let malformed = || refused(400, "malformed request");
     if head.iter().any(|b| *b == 0 || *b >= 0x7f) {
         return Err(malformed());
     }
-    let line = String::from_utf8_lossy(head);
-    let line = line.split("\r\n").next().unwrap_or_default();
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.split("\r\n");
+    let line = lines.next().unwrap_or_default();
     let parts: Vec<&str> = line.split(' ').collect();
     let [method, path, version] = parts[..] else { return Err(malformed()) };
     if !method.bytes().all(|b| b.is_ascii_uppercase()) || !path.starts_with('/') || !version.starts_with("HTTP/1.") {
         return Err(malformed());
     }
     let mut request = Request { method: method.to_owned(), path: path.to_owned(), ..Request::default() };
-    for (name, value) in headers(head) {
-        match name.as_str() {
-            "" => return Err(malformed()),
-            "host" => request.host.push(value),
-            "origin" => request.origin.push(value),
-            "content-type" => request.content_type = value,
-            "sec-fetch-site" => request.fetch_site = Some(value),
-            "transfer-encoding" => return Err(refused(411, "send a Content-Length instead of a Transfer-Encoding")),
-            _ => {}
-        }
+    for line in lines {
+        let (name, value) = line.split_once(':').filter(|(name, _)| !name.is_empty()).ok_or_else(malformed)?;
+        request.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    if request.values("transfer-encoding").next().is_some() {
+        return Err(refused(411, "send a Content-Length instead of a Transfer-Encoding"));
     }
     Ok(request)
 }
 
-fn content_length(head: &[u8]) -> Result<usize, RequestError> {
-    let values: Vec<String> = headers(head).filter(|(n, _)| n == "content-length").map(|(_, v)| v).collect();
-    match values.as_slice() {
+fn content_length(request: &Request) -> Result<usize, RequestError> {
+    match request.values("content-length").collect::<Vec<_>>().as_slice() {
         [] => Ok(0),
         [one] if !one.is_empty() && one.bytes().all(|b| b.is_ascii_digit()) => match one.parse() {
             Ok(length) if length <= MAX_BODY_BYTES => Ok(length),
@@ -258,7 +246,7 @@ mod tests {
     use super::*;
 
     fn status(head: &str) -> u16 {
-        match parse_head(head.as_bytes()).and_then(|_| content_length(head.as_bytes())) {
+        match parse_head(head.as_bytes()).and_then(|request| content_length(&request)) {
             Ok(_) => 200,
             Err(RequestError::Refused(response)) => response.status,
             Err(RequestError::Gone) => 0,
@@ -268,16 +256,15 @@ mod tests {
     #[test]
     fn malformed_heads_get_a_4xx() {
         assert_eq!(status("GET / HTTP/1.1\r\nHost: a"), 200);
-        assert_eq!(status("GET /  HTTP/1.1\r\nHost: a"), 400);
-        assert_eq!(status("get / HTTP/1.1"), 400);
-        assert_eq!(status("GET http://x/ HTTP/1.1"), 400);
-        assert_eq!(status("GET / SPDY/3"), 400);
-        assert_eq!(status("GET / HTTP/1.1\r\nno colon"), 400);
-        assert_eq!(status("GET / HTTP/1.1\r\nHost: \u{0}"), 400);
+        let malformed = ["GET /  HTTP/1.1\r\nHost: a", "get / HTTP/1.1", "GET http://x/ HTTP/1.1", "GET / SPDY/3"];
+        let headers = ["no colon", "Host: \u{0}", "Content-Length: 1\r\nContent-Length: 2", "Content-Length: +1"];
+        let headers = headers.map(|header| format!("POST / HTTP/1.1\r\n{header}"));
+        for head in malformed.into_iter().chain(headers.iter().map(String::as_str)) {
+            assert_eq!(status(head), 400, "{head}");
+        }
         assert_eq!(status("POST / HTTP/1.1\r\nTransfer-Encoding: chunked"), 411);
-        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2"), 400);
-        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: +1"), 400);
-        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999"), 413);
-        assert_eq!(status("POST / HTTP/1.1\r\nContent-Length: 1048577"), 413);
+        for length in ["99999999999999999999", "1048577"] {
+            assert_eq!(status(&format!("POST / HTTP/1.1\r\nContent-Length: {length}")), 413);
+        }
     }
 }

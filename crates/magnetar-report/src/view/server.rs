@@ -117,16 +117,18 @@ impl Connection for Memory<'_> {
 /// Refuses what does not come from our own page: a foreign Host (DNS rebinding) or Origin (another site's script).
 fn check(request: &Request, port: u16) -> Option<Response> {
     let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-    if !matches!(request.host.as_slice(), [host] if hosts.contains(host)) {
+    let mut given = request.values("host");
+    if !given.next().is_some_and(|host| hosts.iter().any(|own| own == host)) || given.next().is_some() {
         return Some(Response::error(403, "this server answers only its own page (Host)"));
     }
-    let own = |origin: &String| origin.strip_prefix("http://").is_some_and(|host| hosts.iter().any(|h| h == host));
-    let foreign_site = request.fetch_site.as_deref().is_some_and(|site| !matches!(site, "same-origin" | "none"));
-    if foreign_site || request.origin.len() > 1 || !request.origin.iter().all(own) {
+    let own = |origin: &&str| origin.strip_prefix("http://").is_some_and(|host| hosts.iter().any(|h| h == host));
+    let foreign_site = request.values("sec-fetch-site").any(|site| !matches!(site, "same-origin" | "none"));
+    let origins: Vec<&str> = request.values("origin").collect();
+    if foreign_site || origins.len() > 1 || !origins.iter().all(own) {
         return Some(Response::error(403, "this server answers only its own page (Origin)"));
     }
     // A browser always sends an Origin with a POST; without one it is not our page.
-    if request.method == "POST" && request.origin.is_empty() {
+    if request.method == "POST" && origins.is_empty() {
         return Some(Response::error(403, "this server answers only its own page (no Origin)"));
     }
     None
@@ -137,8 +139,10 @@ mod tests {
     use super::*;
 
     fn request(method: &str, host: &[&str], origin: &[&str]) -> Request {
-        let owned = |values: &[&str]| values.iter().map(|v| (*v).to_owned()).collect();
-        Request { method: method.into(), host: owned(host), origin: owned(origin), ..Request::default() }
+        let hosts = host.iter().map(|value| ("host", value));
+        let all = hosts.chain(origin.iter().map(|value| ("origin", value)));
+        let headers = all.map(|(name, value)| (name.to_owned(), (*value).to_owned())).collect();
+        Request { method: method.into(), headers, ..Request::default() }
     }
 
     #[test]
@@ -176,7 +180,7 @@ mod tests {
         }
         assert_eq!(check(&request("POST", &[own], &[]), 8080).unwrap().status, 403);
         let mut other = request("GET", &[own], &[]);
-        other.fetch_site = Some("cross-site".into());
+        other.headers.push(("sec-fetch-site".into(), "cross-site".into()));
         assert_eq!(check(&other, 8080).unwrap().status, 403);
     }
 }
