@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use harness::{Contestant, compare, human};
-use magnetar_dataset::{Generator, Job, Plan, Recipe, Slice, Summary};
+use magnetar_dataset::{Generator, Job, Plan, Recipe, Summary};
 
 /// Rows of a run that compares threads: two seconds or more for two threads, so that starting them and the last shards,
 /// which not all threads have a part in, do not count.
@@ -37,16 +37,8 @@ fn small_shards(sets: &[&str]) -> Arc<Recipe> {
 /// Makes the first rows of the training split on disk.
 fn generate(recipe: &Arc<Recipe>, rows: u64, threads: usize) -> Summary {
     let folder = tempfile::tempdir_in(target()).unwrap();
-    let job = Job {
-        recipe: Arc::clone(recipe),
-        seed: 1,
-        out: folder.path().to_owned(),
-        splits: vec!["train".into()],
-        limit: Some(rows),
-        slice: Slice::All,
-        threads,
-        backend: None,
-    };
+    let made = Job::new(Arc::clone(recipe), 1, folder.path());
+    let job = Job { splits: vec!["train".into()], limit: Some(rows), threads, ..made };
     Plan::new(job).unwrap().run(&|_| {}).unwrap()
 }
 
@@ -79,7 +71,7 @@ fn threads() {
         recipe.store.shard_rows
     );
     for (contestant, s) in contestants.iter().zip(&seconds) {
-        println!("  {:<10} {:>8.0} rows/s, {:.2} s a run", contestant.name, 1.0 / s, s * rows);
+        println!("  {:<10} {:>8.0} rows/s, {:.2} s per run", contestant.name, 1.0 / s, s * rows);
     }
     println!("  two threads over one: {:.2}", seconds[0] / seconds[1]);
 }

@@ -5,7 +5,7 @@ mod harness;
 use std::sync::Arc;
 
 use harness::{Contestant, compare};
-use magnetar_dataset::{Job, Plan, Recipe, Slice};
+use magnetar_dataset::{Job, Plan, Recipe};
 use magnetar_study::sweep::Sweep;
 
 /// The paper's train split has 80,000 rows, fewer than 50 points of 2,000.
@@ -15,7 +15,7 @@ const LARGER: &str = "splits.train.board=100000";
 const POINTS: u64 = 50;
 
 fn main() {
-    // 2,000 rows a point for the whole measurement: cargo bench --bench sweep -- 2000
+    // 2,000 rows per point for the whole measurement: cargo bench --bench sweep -- 2000
     let rows: u64 = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(200);
     let text = format!(
         "name = \"bench\"\nsplit = \"train\"\nset = [\"{LARGER}\"]\nrows = {rows}\n[[axis]]\nkey = \"link.reference_snr_db\"\nfrom = 45\nto = 55\nsteps = {POINTS}\n"
@@ -31,16 +31,8 @@ fn main() {
     let total = (POINTS * rows) as f64;
     let generate = || {
         let out = a.next().expect("fewer rounds than folders");
-        let job = Job {
-            recipe: Arc::new(Recipe::load("paper", &[LARGER.to_owned()]).expect("the recipe is right")),
-            seed: 1,
-            out: out.clone(),
-            splits: vec!["train".into()],
-            limit: Some(POINTS * rows),
-            slice: Slice::All,
-            threads: 0,
-            backend: None,
-        };
+        let recipe = Arc::new(Recipe::load("paper", &[LARGER.to_owned()]).expect("the recipe is right"));
+        let job = Job { splits: vec!["train".into()], limit: Some(POINTS * rows), ..Job::new(recipe, 1, &out) };
         Plan::new(job).and_then(|plan| plan.run(&|_| {})).expect("the paper's recipe generates");
         std::fs::remove_dir_all(out).expect("the folder is ours");
     };

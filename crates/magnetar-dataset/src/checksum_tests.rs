@@ -14,7 +14,7 @@ use crate::*;
 fn generated(folder: &Path) -> PathBuf {
     let recipe = Arc::new(Recipe::load("paper", &["store.csi=f16".to_owned()]).unwrap());
     let (out, splits) = (folder.to_owned(), vec!["test".to_owned()]);
-    let job = Job { recipe, seed: 1, out, splits, limit: Some(6), slice: Slice::All, threads: 1, backend: None };
+    let job = Job { splits, limit: Some(6), ..Job::new(recipe, 1, &out) };
     Plan::new(job).unwrap().run(&|_| {}).unwrap();
     folder.join("test/part-00000.parquet")
 }

@@ -92,14 +92,14 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
-    use crate::{Columns, Dataset, Job, Manifest, Plan, Recipe, Slice};
+    use crate::{Columns, Dataset, Job, Manifest, Plan, Recipe};
 
     #[test]
     fn no_changed_byte_of_a_footer_panics() {
         let folder = tempfile::tempdir().unwrap();
         let recipe = Arc::new(Recipe::load("paper", &["store.csi=none".to_owned()]).unwrap());
         let (out, splits) = (folder.path().to_owned(), vec!["test".to_owned()]);
-        let job = Job { recipe, seed: 1, out, splits, limit: Some(3), slice: Slice::All, threads: 1, backend: None };
+        let job = Job { splits, limit: Some(3), ..Job::new(recipe, 1, &out) };
         Plan::new(job).unwrap().run(&|_| {}).unwrap();
         // As older datasets are: with checksums the reader would not see any of this.
         let mut manifest = Manifest::read(folder.path()).unwrap();

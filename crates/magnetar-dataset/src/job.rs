@@ -1,6 +1,6 @@
 //! A job: which rows to make, and where.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use magnetar_signal::SynthesisBackend;
@@ -50,6 +50,15 @@ pub struct Job {
     pub threads: usize,
     /// What synthesises the observations; `None` for the worker threads themselves.
     pub backend: Option<Arc<dyn SynthesisBackend>>,
+}
+
+impl Job {
+    /// All rows of all splits of a recipe, made by as many threads as there are cores.
+    #[must_use]
+    pub fn new(recipe: Arc<Recipe>, seed: u64, out: &Path) -> Self {
+        let (splits, limit, slice, threads, backend) = (Vec::new(), None, Slice::All, 0, None);
+        Self { recipe, seed, out: out.to_owned(), splits, limit, slice, threads, backend }
+    }
 }
 
 /// A shard to make.

@@ -73,16 +73,7 @@ fn rows_with_every_interaction_read_back_and_are_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let sets = ["propagation.max_order=3", "propagation.transmission=true"];
     let recipe = Arc::new(Recipe::load("paper", &sets.map(str::to_owned)).unwrap());
-    let job = Job {
-        recipe,
-        seed: 11,
-        out: folder.path().to_owned(),
-        splits: vec!["train".into()],
-        limit: Some(ROWS),
-        slice: Slice::All,
-        threads: 2,
-        backend: None,
-    };
+    let job = Job { splits: vec!["train".into()], limit: Some(ROWS), ..Job::new(recipe, 11, folder.path()) };
     Plan::new(job).unwrap().run(&|_| {}).unwrap();
     let dataset = Dataset::open(folder.path()).unwrap();
     let read: Vec<Record> = dataset.records("train", Columns::All).unwrap().map(Result::unwrap).collect();

@@ -4,6 +4,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use magnetar_scene::{BoxShape, Pose, Room, wrap};
 use magnetar_signal::Normals;
+use nalgebra::Point3;
 use rand::rngs::ChaCha8Rng;
 
 use crate::draw::Drawer;
@@ -70,55 +71,53 @@ impl Drawer {
 }
 
 /// Each wall is off on its own; floor and ceiling are where they are.
-fn reported_room(error: &ModelError, room: &Room, mut rng: ChaCha8Rng) -> Room {
-    for _ in 0..TRIES {
-        let mut normals = Normals::new(&mut rng);
-        let mut off = || error.wall_position_m_rms * normals.draw();
+fn reported_room(error: &ModelError, room: &Room, rng: ChaCha8Rng) -> Room {
+    draw_near(room, rng, |off| {
+        let mut wall = |at: f64| at + off(error.wall_position_m_rms);
         let [x0, x1, y0, y1, z0, z1] = room.bounds();
-        let bounds = [x0 + off(), x1 + off(), y0 + off(), y1 + off(), z0, z1];
-        if let Some(reported) = Room::from_bounds(bounds) {
-            return reported;
-        }
-    }
-    *room
+        Room::from_bounds([wall(x0), wall(x1), wall(y0), wall(y1), z0, z1])
+    })
 }
 
-fn reported_board(error: &ModelError, shape: &BoxShape, room: &Room, mut rng: ChaCha8Rng) -> BoxShape {
-    for _ in 0..TRIES {
-        let mut normals = Normals::new(&mut rng);
-        let mut off = |rms: f64| rms * normals.draw();
+fn reported_board(error: &ModelError, shape: &BoxShape, room: &Room, rng: ChaCha8Rng) -> BoxShape {
+    draw_near(shape, rng, |off| {
         let mut reported = *shape;
-        reported.center.x += off(error.board_position_m_rms);
-        reported.center.y += off(error.board_position_m_rms);
-        let yaw = off(error.board_yaw_deg_rms.to_radians());
-        if yaw != 0.0 {
-            reported.yaw = half_turn(shape.yaw + yaw);
-        }
+        shift(&mut reported.center, || off(error.board_position_m_rms));
+        reported.yaw = turned(shape.yaw, off(error.board_yaw_deg_rms.to_radians()), half_turn);
         reported.size.x += off(error.board_width_m_rms);
-        if reported.size.x > INSIDE && reported.footprint().iter().all(|point| holds(room, point, 0.0)) {
-            return reported;
-        }
-    }
-    *shape
+        let sound = reported.size.x > INSIDE && reported.footprint().iter().all(|point| holds(room, point, 0.0));
+        sound.then_some(reported)
+    })
 }
 
-fn reported_pose(error: &ModelError, rx: &Pose, room: &Room, standing: &[BoxShape], mut rng: ChaCha8Rng) -> Pose {
-    for _ in 0..TRIES {
-        let mut normals = Normals::new(&mut rng);
-        let mut off = |rms: f64| rms * normals.draw();
+fn reported_pose(error: &ModelError, rx: &Pose, room: &Room, standing: &[BoxShape], rng: ChaCha8Rng) -> Pose {
+    draw_near(rx, rng, |off| {
         let mut reported = *rx;
-        reported.position.x += off(error.rx_position_m_rms);
-        reported.position.y += off(error.rx_position_m_rms);
-        let turn = off(error.rx_heading_deg_rms.to_radians());
-        if turn != 0.0 {
-            reported.heading = wrap(rx.heading + turn);
-        }
+        shift(&mut reported.position, || off(error.rx_position_m_rms));
+        reported.heading = turned(rx.heading, off(error.rx_heading_deg_rms.to_radians()), wrap);
         let clear = standing.iter().all(|shape| distance(shape, &reported.position) >= INSIDE);
-        if clear && holds(room, &[reported.position.x, reported.position.y], INSIDE) {
-            return reported;
-        }
-    }
-    *rx
+        (clear && holds(room, &[reported.position.x, reported.position.y], INSIDE)).then_some(reported)
+    })
+}
+
+/// Draws until something sound comes of it: the truth if nothing does. `draw` is given normals of an rms it asks for.
+fn draw_near<T: Copy>(truth: &T, mut rng: ChaCha8Rng, draw: impl Fn(&mut dyn FnMut(f64) -> f64) -> Option<T>) -> T {
+    let once = || {
+        let mut normals = Normals::new(&mut rng);
+        draw(&mut |rms| rms * normals.draw())
+    };
+    std::iter::repeat_with(once).take(TRIES).flatten().next().unwrap_or(*truth)
+}
+
+/// Moves a point in the plane.
+fn shift(point: &mut Point3<f64>, mut off: impl FnMut() -> f64) {
+    point.x += off();
+    point.y += off();
+}
+
+/// An angle turned on and brought into its range; as it is, to the bit, without a turn.
+fn turned(angle: f64, by: f64, into_range: impl Fn(f64) -> f64) -> f64 {
+    if by == 0.0 { angle } else { into_range(angle + by) }
 }
 
 /// Whether a room holds a planar point, so far from its walls at least.

@@ -166,16 +166,7 @@ fn rows_of_a_scene_read_back_and_are_made_again_without_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let recipe = recipe(folder.path(), "", &[]);
     let out = folder.path().join("out");
-    let job = Job {
-        recipe: Arc::clone(&recipe),
-        seed: 3,
-        out: out.clone(),
-        splits: vec!["train".into()],
-        limit: Some(30),
-        slice: Slice::All,
-        threads: 2,
-        backend: None,
-    };
+    let job = Job { splits: vec!["train".into()], limit: Some(30), ..Job::new(Arc::clone(&recipe), 3, &out) };
     Plan::new(job).unwrap().run(&|_| {}).unwrap();
     fs::remove_file(folder.path().join("office.toml")).unwrap();
     let dataset = Dataset::open(&out).unwrap();

@@ -100,16 +100,7 @@ fn with_later_columns(batch: &RecordBatch) -> RecordBatch {
 fn columns_that_a_newer_minor_added_are_left_aside() {
     let folder = tempfile::tempdir().unwrap();
     let recipe = Arc::new(Recipe::load("paper", &[]).unwrap());
-    let job = Job {
-        recipe: Arc::clone(&recipe),
-        seed: 3,
-        out: folder.path().to_owned(),
-        splits: vec!["val".into()],
-        limit: Some(6),
-        slice: Slice::All,
-        threads: 1,
-        backend: None,
-    };
+    let job = Job { splits: vec!["val".into()], limit: Some(6), ..Job::new(Arc::clone(&recipe), 3, folder.path()) };
     Plan::new(job).unwrap().run(&|_| {}).unwrap();
     let rows = || -> Vec<Record> {
         let dataset = Dataset::open(folder.path()).unwrap();

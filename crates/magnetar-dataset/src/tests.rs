@@ -1,7 +1,7 @@
 //! Laws of generated rows and files.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use magnetar_signal::{BackendError, CpuSynthesis, Observation, SignalRow, SynthesisBackend};
@@ -20,20 +20,20 @@ fn recipe(sets: &[&str]) -> Arc<Recipe> {
 }
 
 fn job(recipe: &Arc<Recipe>, out: &Path, limit: u64, threads: usize) -> Job {
-    Job {
-        recipe: Arc::clone(recipe),
-        seed: 5,
-        out: out.to_owned(),
-        splits: vec![],
-        limit: Some(limit),
-        slice: Slice::All,
-        threads,
-        backend: None,
-    }
+    Job { limit: Some(limit), threads, ..Job::new(Arc::clone(recipe), 5, out) }
 }
 
 fn run(job: Job) -> Summary {
     Plan::new(job).unwrap().run(&|_| {}).unwrap()
+}
+
+/// Two datasets that are the same, under these names.
+fn twins(folder: &Path, names: [&str; 2], recipe: &Arc<Recipe>, rows: u64) -> [PathBuf; 2] {
+    names.map(|name| {
+        let out = folder.join(name);
+        run(job(recipe, &out, rows, 2));
+        out
+    })
 }
 
 fn check(folder: &Path) -> Vec<String> {
@@ -117,10 +117,8 @@ fn an_axis_that_a_row_does_not_use_leaves_the_row_as_it_was() {
 #[test]
 fn a_damaged_foreign_or_missing_shard_is_found_and_made_again() {
     let folder = tempfile::tempdir().unwrap();
-    let (good, bad) = (folder.path().join("good"), folder.path().join("bad"));
     let recipe = recipe(&[]);
-    run(job(&recipe, &good, 30, 2));
-    run(job(&recipe, &bad, 30, 2));
+    let [good, bad] = twins(folder.path(), ["good", "bad"], &recipe, 30);
     let first = files(&good);
     let shard = bad.join("test/part-00001.parquet");
     let mut bytes = fs::read(&shard).unwrap();
@@ -229,10 +227,6 @@ impl SynthesisBackend for Elsewhere {
         "elsewhere"
     }
 
-    fn description(&self) -> String {
-        self.name().to_owned()
-    }
-
     fn add_signals(&self, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), BackendError> {
         self.0.add_signals(rows, blocks)
     }
@@ -291,10 +285,8 @@ fn statistics_of_a_small_corpus_are_sane() {
 #[test]
 fn another_generator_version_is_not_made_again_and_not_mixed() {
     let folder = tempfile::tempdir().unwrap();
-    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
     let recipe = recipe(&[]);
-    run(job(&recipe, &old, 12, 1));
-    run(job(&recipe, &new, 12, 1));
+    let [old, new] = twins(folder.path(), ["old", "new"], &recipe, 12);
     let path = old.join(MANIFEST);
     let text = fs::read_to_string(&path).unwrap();
     let recorded = |line: &&str| !line.contains("\"generator_version\"") && !line.contains("\"processor_class\"");

@@ -87,11 +87,11 @@ fn without_temporary_name(error: io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::temporary_path;
 
     #[test]
     fn nothing_appears_before_commit() {
-        let directory = tempfile::tempdir().unwrap();
-        let target = directory.path().join("out.bin");
+        let (directory, target) = temporary_path("out.bin");
         let mut file = AtomicFile::create(&target).unwrap();
         file.write_all(b"whole").unwrap();
         assert!(!target.exists());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_do_not_tell_the_temporary_name() {
+    fn errors_do_not_show_the_temporary_name() {
         let directory = tempfile::tempdir().unwrap();
         let error = AtomicFile::create(&directory.path().join("nowhere/out.bin")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);

@@ -70,11 +70,11 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, BoundedReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::temporary_path;
 
     #[test]
     fn a_file_at_the_limit_is_read_and_one_beyond_it_is_not() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("text");
+        let (directory, path) = temporary_path("text");
         std::fs::write(&path, "12345").unwrap();
         assert_eq!(read_text(&path, 5).unwrap(), "12345");
         assert!(matches!(read_text(&path, 4), Err(BoundedReadError::TooLarge { limit: 4 })));
@@ -84,8 +84,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_pipe_without_a_writer_is_refused_at_once() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("pipe");
+        let (directory, path) = temporary_path("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
         let error = read_bytes(&path, 100).unwrap_err().to_string();
         assert!(error.contains("expected a regular file"), "{error}");
@@ -94,8 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_not_text_is_reported_with_its_line() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("text");
+        let (_directory, path) = temporary_path("text");
         std::fs::write(&path, b"a\nb\n\xff").unwrap();
         assert!(matches!(read_text(&path, 100), Err(BoundedReadError::NotText { line: 3 })));
     }

@@ -123,11 +123,11 @@ impl FolderLock {
 mod tests {
     use super::*;
     use crate::AtomicFile;
+    use crate::testing::temporary_path;
 
     #[test]
     fn folders_are_made_with_those_above_and_only_one_process_locks_them() {
-        let above = tempfile::tempdir().unwrap();
-        let folder = above.path().join("a/b/c");
+        let (above, folder) = temporary_path("a/b/c");
         assert_eq!(nearest_folder(&folder), above.path());
         create_folder(&folder).unwrap();
         create_folder(&folder).unwrap();

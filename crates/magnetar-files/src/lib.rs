@@ -12,6 +12,8 @@ pub mod npz;
 mod operation;
 mod sealed;
 mod temporary;
+#[cfg(test)]
+mod testing;
 
 pub use atomic_file::AtomicFile;
 pub use atomic_folder::AtomicFolder;

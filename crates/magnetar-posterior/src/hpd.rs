@@ -72,13 +72,12 @@ impl HpdCurve {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::small_support;
+    use crate::testing::small_open_support;
     use magnetar_scene::Pose;
 
     #[test]
     fn a_uniform_posterior_covers_what_it_says() {
-        let s = small_support();
-        let mask = s.mask(&Pose::new(50.0, 0.0, 0.0, 0.0));
+        let (s, mask) = small_open_support();
         let truth = Target::evaluation(&s, &mask, &Pose::new(1.3, 1.1, 1.0, 0.4)).unwrap();
         let curve = HpdCurve::new(&Volume::uniform(s.size(), &mask).unwrap(), &mask, &truth);
         for level in 0..LEVELS {
@@ -90,8 +89,7 @@ mod tests {
     #[test]
     fn ties_share_the_boundary_in_proportion() {
         // Masses 0.4, then four ties of 0.15: the region of 0.7 holds the first and half of the ties.
-        let s = small_support();
-        let mask = s.mask(&Pose::new(50.0, 0.0, 0.0, 0.0));
+        let (s, mask) = small_open_support();
         let mut weights = vec![0.0; 96];
         weights[0] = 0.4;
         weights[1..5].fill(0.15);

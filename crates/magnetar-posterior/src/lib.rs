@@ -36,7 +36,7 @@ pub use fusion::{Fused, fuse};
 pub use hpd::{HpdCurve, LEVELS};
 pub use knowledge::{Knowledge, LevelKnowledge, MaterialKnowledge, ReportedErrors};
 pub use layout::Layout;
-pub use location::{Location, Mode, Snapshot};
+pub use location::{Location, MostProbablePose, Snapshot};
 pub use loss::uniform_referenced_loss;
 pub use metrics::{CONE_OPENINGS_DEG, Score};
 pub use paired::{PairedDifferences, PairedScores};

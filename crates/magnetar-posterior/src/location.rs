@@ -34,7 +34,7 @@ pub struct Location {
 
 /// The most probable pose.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mode {
+pub struct MostProbablePose {
     /// Metres in the global frame.
     pub x: f64,
     /// Metres in the global frame.
@@ -82,10 +82,10 @@ impl Location {
 
     /// The most probable pose of the joint posterior.
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> MostProbablePose {
         let n = self.joint.mode();
         let (d, i, j) = self.support.place(n);
-        Mode {
+        MostProbablePose {
             x: self.support.xs()[j],
             y: self.support.ys()[i],
             heading_deg: self.support.heading(d).to_degrees(),

@@ -28,13 +28,12 @@ pub fn uniform_referenced_loss(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::small_support;
+    use crate::testing::small_open_support;
     use magnetar_scene::Pose;
 
     #[test]
     fn uniform_scores_lose_nothing_and_one_hot_scores_gain_log_n() {
-        let s = small_support();
-        let mask = s.mask(&Pose::new(50.0, 0.0, 0.0, 0.0));
+        let (s, mask) = small_open_support();
         let truth = Pose::new(s.xs()[1], s.ys()[1], 1.0, s.heading(2));
         let target = Target::training(&s, &mask, &truth).unwrap();
         let n = s.size().len();

@@ -1,8 +1,8 @@
 //! Grids, a model and a score that tests share.
 
-use magnetar_scene::{Room, Slab, synthetic_vivaldi};
+use magnetar_scene::{Pose, Room, Slab, synthetic_vivaldi};
 
-use crate::{HpdCurve, LEVELS, RoomSlabs, Score, Support, SupportSize, TwinModel};
+use crate::{HpdCurve, LEVELS, Mask, RoomSlabs, Score, Support, SupportSize, TwinModel};
 
 /// The paper's nominal room.
 pub fn room() -> Room {
@@ -18,6 +18,13 @@ pub fn support() -> Support {
 pub fn small_support() -> Support {
     let room = Room::from_bounds([0.0, 4.0, 0.0, 3.0, 0.0, 3.0]).unwrap();
     Support::centred(&room, SupportSize { headings: 8, rows: 3, columns: 4 }).unwrap()
+}
+
+/// [`small_support`] with nothing masked: the RX is far away.
+pub fn small_open_support() -> (Support, Mask) {
+    let support = small_support();
+    let mask = support.mask(&Pose::new(50.0, 0.0, 0.0, 0.0));
+    (support, mask)
 }
 
 /// A model with the paper's radio and two material assignments: concrete, and one much like glass.

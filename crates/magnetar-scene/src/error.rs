@@ -1,4 +1,4 @@
-//! What can be wrong with a scene, a material or an antenna pattern, told so that the user can mend it.
+//! What can be wrong with a scene, a material or an antenna pattern, reported so that the user can mend it.
 
 use std::fmt;
 use std::io;

@@ -8,8 +8,9 @@ use crate::error::{Error, Place};
 use crate::material::Material;
 use crate::material_library::MaterialLibrary;
 use crate::room::{Face, Room};
+use crate::shipped::{self, Named};
 use crate::slab::Slab;
-use crate::{scene_file, shipped, text};
+use crate::{scene_file, text};
 
 /// The most boxes a scene may hold.
 pub const MAX_BOXES: usize = 100_000;
@@ -49,7 +50,7 @@ pub struct SceneBox {
     pub layer: Layer,
 }
 
-/// A scene. Its fields may be changed freely; [`Scene::check`] tells whether the result still makes sense.
+/// A scene. Its fields may be changed freely; [`Scene::check`] says whether the result still makes sense.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     /// A short name.
@@ -124,15 +125,10 @@ impl Scene {
     /// # Errors
     /// If there is no such scene or file, or the file is malformed.
     pub fn load(name_or_path: &str) -> Result<Self, Error> {
-        if let Some((name, toml)) = shipped::SCENES.iter().find(|(name, _)| *name == name_or_path) {
-            return Self::from_toml_str(toml, name);
+        match shipped::find(shipped::SCENES, "scene", name_or_path)? {
+            Named::Shipped(name, toml) => Self::from_toml_str(toml, name),
+            Named::File(path) => Self::from_file(path),
         }
-        let path = Path::new(name_or_path);
-        if !path.exists() && path.components().count() <= 1 && path.extension().is_none() {
-            let known = Self::shipped_names().map(str::to_owned).collect();
-            return Err(Error::UnknownName { kind: "scene", name: text::excerpt(name_or_path), known });
-        }
-        Self::from_file(path)
     }
 
     /// The scene in a file.

@@ -32,7 +32,9 @@ pub trait SynthesisBackend: fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
     /// The name and the device, for people.
-    fn description(&self) -> String;
+    fn description(&self) -> String {
+        self.name().to_owned()
+    }
 
     /// Adds the signal of each row, RF chain applied, to the block of the same position. The blocks hold the noise
     /// (see `add_noise`; zeros for none), which the host draws for every backend, so that a row's noise is the same,
@@ -65,10 +67,6 @@ impl CpuSynthesis {
 impl SynthesisBackend for CpuSynthesis {
     fn name(&self) -> &'static str {
         "cpu"
-    }
-
-    fn description(&self) -> String {
-        self.name().to_owned()
     }
 
     fn add_signals(&self, rows: &[SignalRow<'_>], blocks: &mut [Observation]) -> Result<(), BackendError> {

@@ -59,12 +59,12 @@ pub fn parse_frequency_ghz(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A number of worker threads, 0 for one a core. Beyond the bound a machine would only start threads.
+/// A number of worker threads, 0 for one per core. Beyond the bound a machine would only start threads.
 pub fn parse_threads(text: &str) -> Result<usize, String> {
     const MOST: usize = 1024;
     match text.parse() {
         Ok(threads) if threads <= MOST => Ok(threads),
-        _ => Err(format!("expected a number of threads from 0 (one a core) to {MOST}")),
+        _ => Err(format!("expected a number of threads from 0 (one per core) to {MOST}")),
     }
 }
 

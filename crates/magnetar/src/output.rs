@@ -15,7 +15,7 @@ macro_rules! print {
     ($($arg:tt)*) => { $crate::output::print(format_args!($($arg)*)) };
 }
 
-/// As the standard macro, but silent where standard error cannot be written: there is nobody left to tell.
+/// As the standard macro, but silent where standard error cannot be written: there is nowhere left to report it.
 macro_rules! eprintln {
     ($($arg:tt)*) => { $crate::output::eprint(format_args!("{}\n", format_args!($($arg)*))) };
 }
@@ -32,4 +32,13 @@ pub fn print(text: Arguments<'_>) {
 /// Writes to standard error, if that is possible.
 pub fn eprint(text: Arguments<'_>) {
     let _ = io::stderr().lock().write_fmt(text);
+}
+
+/// A mean and its standard error, if there is one.
+pub fn with_error(mean: f64, stderr: f64, decimals: usize) -> String {
+    if stderr.is_finite() {
+        format!("{mean:.decimals$} +- {stderr:.decimals$}")
+    } else {
+        format!("{mean:.decimals$} +- n/a")
+    }
 }

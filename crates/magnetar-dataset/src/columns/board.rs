@@ -4,49 +4,41 @@ use arrow::array::{Array, ArrayRef, StringArray, StructArray};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use arrow::error::ArrowError;
-use magnetar_scene::BoxShape;
-use nalgebra::{Point3, Vector3};
 
 use super::arrays::{floats, push_all, structs, text, with_room};
 use super::describe::field;
+use super::members::{BOX, box_fields, box_numbers, box_shape};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
 use crate::draw::Board;
 use crate::placement::Region;
 use crate::record::Record;
 use crate::schema::Shape;
 
-const NUMBERS: [&str; 7] = ["x", "y", "z", "width", "thickness", "height", "yaw"];
+/// What the yaw of a board is.
+pub(super) const BOARD_YAW: &str = "of the board-local x axis, counter-clockwise from +x, in [-pi/2, pi/2)";
 
 /// Every dataset has it.
 pub(super) struct BoardColumns;
 
 struct Writer {
-    numbers: [Vec<f64>; NUMBERS.len()],
+    numbers: [Vec<f64>; BOX.len()],
     region: Vec<&'static str>,
     present: Vec<bool>,
 }
 
 struct Reader<'a> {
     board: &'a StructArray,
-    numbers: [&'a [f64]; NUMBERS.len()],
+    numbers: [&'a [f64]; BOX.len()],
     region: &'a StringArray,
 }
 
 impl ColumnGroup for BoardColumns {
     fn fields(&self, _: &Shape) -> Vec<Field> {
-        let [x, y, z, width, thickness, height, yaw] = NUMBERS;
-        let number = |name, unit, frame, what| field(name, DataType::Float64, unit, frame, what);
-        let members = Fields::from(vec![
-            number(x, "m", "global", "centre"),
-            number(y, "m", "global", "centre"),
-            number(z, "m", "global", "centre"),
-            number(width, "m", "board-local x", "full size"),
-            number(thickness, "m", "board-local y", "full size"),
-            number(height, "m", "z", "full size"),
-            number(yaw, "rad", "global", "of the board-local x axis, counter-clockwise from +x, in [-pi/2, pi/2)"),
-            field("region", DataType::Utf8, "name", "link-relative", "across, beside, behind_tx, behind_rx or free"),
-        ]);
-        let board = field("board", DataType::Struct(members), "", "global", "the reflector board; null without one");
+        let mut members = box_fields("board-local", BOARD_YAW);
+        let regions = "across, beside, behind_tx, behind_rx or free";
+        members.push(field("region", DataType::Utf8, "name", "link-relative", regions));
+        let board = DataType::Struct(Fields::from(members));
+        let board = field("board", board, "", "global", "the reflector board; null without one");
         vec![board.with_nullable(true)]
     }
 
@@ -60,17 +52,14 @@ impl ColumnGroup for BoardColumns {
 
     fn reader<'a>(&self, columns: &NamedColumns<'a>) -> Result<Option<Box<dyn GroupReader + 'a>>, ColumnError> {
         let (board, members) = columns.nullable_members("board")?;
-        let (numbers, region) = (members.floats(NUMBERS)?, members.text("region")?);
+        let (numbers, region) = (members.floats(BOX)?, members.text("region")?);
         Ok(Some(Box::new(Reader { board, numbers, region })))
     }
 }
 
 impl GroupWriter for Writer {
     fn push(&mut self, record: &Record) {
-        let numbers = record.board.map_or([0.0; NUMBERS.len()], |board| {
-            let (center, size) = (board.shape.center, board.shape.size);
-            [center.x, center.y, center.z, size.x, size.y, size.z, board.shape.yaw]
-        });
+        let numbers = record.board.map_or([0.0; BOX.len()], |board| box_numbers(&board.shape));
         push_all(&mut self.numbers, numbers);
         self.region.push(record.board.map_or("", |board| board.region.label()));
         self.present.push(record.board.is_some());
@@ -90,11 +79,10 @@ impl GroupReader for Reader<'_> {
             record.board = None;
             return Ok(());
         }
-        let [x, y, z, width, thickness, height, yaw] = self.numbers.map(|column| column[row]);
         let region = self.region.value(row);
         let region = Region::from_label(region)
             .ok_or_else(|| ValueError::new("board", format!("region {region:?} is unknown")))?;
-        let shape = BoxShape { center: Point3::new(x, y, z), size: Vector3::new(width, thickness, height), yaw };
+        let shape = box_shape(self.numbers.map(|column| column[row]));
         record.board = Some(Board { shape, region });
         Ok(())
     }

@@ -3,17 +3,15 @@
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use arrow::error::ArrowError;
-use magnetar_scene::BoxShape;
-use nalgebra::{Point3, Vector3};
 
 use super::arrays::{floats, lists_of_structs, push_all};
 use super::describe::{field, list};
+use super::members::{BOX, box_fields, box_numbers, box_shape};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
 use crate::record::Record;
 use crate::schema::{Shape, WITH_BOXES};
 
 const BOXES: &str = "boxes";
-const NUMBERS: [&str; 7] = ["x", "y", "z", "width", "thickness", "height", "yaw"];
 
 /// Datasets whose recipe has a scene have them.
 pub(super) struct BoxColumns;
@@ -21,12 +19,12 @@ pub(super) struct BoxColumns;
 struct Writer {
     /// Where the list of each row ends; 0 first.
     ends: Vec<i32>,
-    numbers: [Vec<f64>; NUMBERS.len()],
+    numbers: [Vec<f64>; BOX.len()],
 }
 
 struct Reader<'a> {
     ends: &'a [i32],
-    numbers: [&'a [f64]; NUMBERS.len()],
+    numbers: [&'a [f64]; BOX.len()],
 }
 
 impl ColumnGroup for BoxColumns {
@@ -34,17 +32,7 @@ impl ColumnGroup for BoxColumns {
         if !shape.scene || shape.version < WITH_BOXES {
             return Vec::new();
         }
-        let [x, y, z, width, thickness, height, yaw] = NUMBERS;
-        let number = |name, unit, frame, what| field(name, DataType::Float64, unit, frame, what);
-        let members = Fields::from(vec![
-            number(x, "m", "global", "centre"),
-            number(y, "m", "global", "centre"),
-            number(z, "m", "global", "centre"),
-            number(width, "m", "box-local x", "full size"),
-            number(thickness, "m", "box-local y", "full size"),
-            number(height, "m", "z", "full size"),
-            number(yaw, "rad", "global", "of the box-local x axis, counter-clockwise from +x"),
-        ]);
+        let members = Fields::from(box_fields("box-local", "of the box-local x axis, counter-clockwise from +x"));
         let what = "the boxes of the recipe's scene, in its order, as they stand in this room";
         vec![field(BOXES, list(DataType::Struct(members)), "", "global", what)]
     }
@@ -58,14 +46,14 @@ impl ColumnGroup for BoxColumns {
             return Ok(None);
         }
         let (ends, members) = columns.lists_of_structs(BOXES)?;
-        Ok(Some(Box::new(Reader { ends, numbers: members.floats(NUMBERS)? })))
+        Ok(Some(Box::new(Reader { ends, numbers: members.floats(BOX)? })))
     }
 }
 
 impl GroupWriter for Writer {
     fn push(&mut self, record: &Record) {
-        for BoxShape { center, size, yaw } in &record.boxes {
-            push_all(&mut self.numbers, [center.x, center.y, center.z, size.x, size.y, size.z, *yaw]);
+        for shape in &record.boxes {
+            push_all(&mut self.numbers, box_numbers(shape));
         }
         self.ends.push(i32::try_from(self.numbers[0].len()).unwrap_or(i32::MAX));
     }
@@ -80,9 +68,7 @@ impl GroupReader for Reader<'_> {
         let place = |i: i32| usize::try_from(i).unwrap_or(0);
         record.boxes.clear();
         for i in place(self.ends[row])..place(self.ends[row + 1]) {
-            let [x, y, z, width, thickness, height, yaw] = self.numbers.map(|column| column[i]);
-            let (center, size) = (Point3::new(x, y, z), Vector3::new(width, thickness, height));
-            record.boxes.push(BoxShape { center, size, yaw });
+            record.boxes.push(box_shape(self.numbers.map(|column| column[i])));
         }
         Ok(())
     }

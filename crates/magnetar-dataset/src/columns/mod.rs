@@ -15,6 +15,7 @@ mod describe;
 mod error;
 mod interactions;
 mod left_out;
+mod members;
 mod outing;
 mod paths;
 mod pose;

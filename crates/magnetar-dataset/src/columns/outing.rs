@@ -5,24 +5,14 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, UInt64Array};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float64Type, UInt64Type};
 use arrow::error::ArrowError;
-use num_complex::Complex64;
 
 use super::arrays::{floats, lists_of_structs, push_all};
 use super::describe::{field, list};
+use super::members::{WAVE, coefficients, wave_fields};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
 use crate::record::{OutingRow, Record};
 use crate::schema::Shape;
 use crate::unmodelled::UnmodelledArrival;
-
-const NUMBERS: [&str; 7] = [
-    "delay_s",
-    "coefficient0_re",
-    "coefficient0_im",
-    "coefficient1_re",
-    "coefficient1_im",
-    "aoa_azimuth",
-    "aoa_elevation",
-];
 
 /// Datasets with model errors have them.
 pub(super) struct OutingColumns;
@@ -32,14 +22,14 @@ struct Writer {
     level: Vec<f64>,
     /// Where the list of each row ends among the arrivals; 0 first.
     ends: Vec<i32>,
-    numbers: [Vec<f64>; NUMBERS.len()],
+    numbers: [Vec<f64>; WAVE.len()],
 }
 
 struct Reader<'a> {
     outing: &'a [u64],
     level: &'a [f64],
     ends: &'a [i32],
-    numbers: [&'a [f64]; NUMBERS.len()],
+    numbers: [&'a [f64]; WAVE.len()],
 }
 
 impl ColumnGroup for OutingColumns {
@@ -47,18 +37,7 @@ impl ColumnGroup for OutingColumns {
         if !shape.outings {
             return Vec::new();
         }
-        let number = |name, unit, frame, what| field(name, DataType::Float64, unit, frame, what);
-        let [delay, re0, im0, re1, im1, azimuth, elevation] = NUMBERS;
-        let coefficient = "passband coefficient at the RX element, antennas applied, before the link scale";
-        let members = Fields::from(vec![
-            number(delay, "s", "", "delay to the array's centre"),
-            number(re0, "1", "", coefficient),
-            number(im0, "1", "", coefficient),
-            number(re1, "1", "", coefficient),
-            number(im1, "1", "", coefficient),
-            number(azimuth, "rad", "RX-local", "direction of arrival, from the RX towards the source"),
-            number(elevation, "rad", "RX-local", "direction of arrival, from the RX towards the source"),
-        ]);
+        let members = Fields::from(wave_fields("delay to the array's centre"));
         let what = "number of the outing within the split: its rows share one state of the receiver";
         vec![
             field("outing", DataType::UInt64, "outing", "", what),
@@ -82,7 +61,7 @@ impl ColumnGroup for OutingColumns {
             outing: columns.numbers::<UInt64Type>("outing")?,
             level: columns.numbers::<Float64Type>("level_offset_db")?,
             ends,
-            numbers: members.floats(NUMBERS)?,
+            numbers: members.floats(WAVE)?,
         })))
     }
 }
@@ -111,8 +90,7 @@ impl GroupReader for Reader<'_> {
         let place = |i: i32| usize::try_from(i).unwrap_or(0);
         let arrivals = (place(self.ends[row])..place(self.ends[row + 1])).map(|i| {
             let [delay_s, re0, im0, re1, im1, aoa_azimuth, aoa_elevation] = self.numbers.map(|column| column[i]);
-            let coefficients = [Complex64::new(re0, im0), Complex64::new(re1, im1)];
-            UnmodelledArrival { delay_s, coefficients, aoa_azimuth, aoa_elevation }
+            UnmodelledArrival { delay_s, coefficients: coefficients([re0, im0, re1, im1]), aoa_azimuth, aoa_elevation }
         });
         let unmodelled = arrivals.collect();
         record.outing = Some(OutingRow { outing: self.outing[row], level_offset_db: self.level[row], unmodelled });

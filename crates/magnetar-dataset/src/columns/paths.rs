@@ -7,26 +7,16 @@ use arrow::array::{ArrayRef, BooleanArray, StringArray};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use arrow::error::ArrowError;
 use magnetar_trace::PathKind;
-use num_complex::Complex64;
 
 use super::arrays::{floats, lists_of_structs, push_all, text};
 use super::describe::{field, list};
 use super::interactions::{InteractionsReader, InteractionsWriter, interactions_field};
+use super::members::{WAVE, coefficients, number, wave_fields};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
 use crate::record::{Record, RecordPath, surface_from_name, surface_name};
 use crate::schema::{Shape, WITH_INTERACTIONS};
 
-const NUMBERS: [&str; 9] = [
-    "delay_s",
-    "coefficient0_re",
-    "coefficient0_im",
-    "coefficient1_re",
-    "coefficient1_im",
-    "aoa_azimuth",
-    "aoa_elevation",
-    "aod_azimuth",
-    "aod_elevation",
-];
+const DEPARTURE: [&str; 2] = ["aod_azimuth", "aod_elevation"];
 
 /// Every dataset has them.
 pub(super) struct PathColumns;
@@ -37,7 +27,8 @@ struct Writer {
     ends: Vec<i32>,
     kind: Vec<&'static str>,
     surface: Vec<Cow<'static, str>>,
-    numbers: [Vec<f64>; NUMBERS.len()],
+    wave: [Vec<f64>; WAVE.len()],
+    departure: [Vec<f64>; DEPARTURE.len()],
     interactions: Option<InteractionsWriter>,
 }
 
@@ -45,14 +36,12 @@ struct Reader<'a> {
     los: &'a BooleanArray,
     ends: &'a [i32],
     surface: &'a StringArray,
-    numbers: [&'a [f64]; NUMBERS.len()],
+    wave: [&'a [f64]; WAVE.len()],
+    departure: [&'a [f64]; DEPARTURE.len()],
     interactions: Option<InteractionsReader<'a>>,
 }
 
 fn members(shape: &Shape) -> Fields {
-    let number = |name, unit, frame, what| field(name, DataType::Float64, unit, frame, what);
-    let [delay, re0, im0, re1, im1, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] = NUMBERS;
-    let coefficient = "passband coefficient at the RX element, antennas applied, before the link scale";
     let mut members = vec![
         field("kind", DataType::Utf8, "name", "", "LOS, specular or transmitted"),
         field(
@@ -62,16 +51,9 @@ fn members(shape: &Shape) -> Fields {
             "",
             "first surface met: LOS, wall:-x .. wall:+y, floor, ceiling, board:-x .. board:+z, box0:-x ..",
         ),
-        number(delay, "s", "", "propagation delay to the array's centre"),
-        number(re0, "1", "", coefficient),
-        number(im0, "1", "", coefficient),
-        number(re1, "1", "", coefficient),
-        number(im1, "1", "", coefficient),
-        number(aoa_azimuth, "rad", "RX-local", "direction of arrival, from the RX towards the source"),
-        number(aoa_elevation, "rad", "RX-local", "direction of arrival, from the RX towards the source"),
-        number(aod_azimuth, "rad", "TX-local", "direction of departure"),
-        number(aod_elevation, "rad", "TX-local", "direction of departure"),
     ];
+    members.extend(wave_fields("propagation delay to the array's centre"));
+    members.extend(DEPARTURE.map(|name| number(name, "rad", "TX-local", "direction of departure")));
     if shape.version >= WITH_INTERACTIONS {
         members.push(interactions_field());
     }
@@ -95,7 +77,8 @@ impl ColumnGroup for PathColumns {
             ends,
             kind: Vec::new(),
             surface: Vec::new(),
-            numbers: Default::default(),
+            wave: Default::default(),
+            departure: Default::default(),
             interactions: (shape.version >= WITH_INTERACTIONS).then(InteractionsWriter::new),
         })
     }
@@ -106,7 +89,8 @@ impl ColumnGroup for PathColumns {
             los: columns.booleans("los")?,
             ends,
             surface: members.text("surface")?,
-            numbers: members.floats(NUMBERS)?,
+            wave: members.floats(WAVE)?,
+            departure: members.floats(DEPARTURE)?,
             interactions: InteractionsReader::new(&members)?,
         })))
     }
@@ -123,12 +107,9 @@ impl GroupWriter for Writer {
             });
             self.surface.push(surface_name(path.surface, record.boxes.len()));
             let [a, b] = path.coefficients;
-            let angles = [path.aoa_azimuth, path.aoa_elevation, path.aod_azimuth, path.aod_elevation];
-            let [aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] = angles;
-            push_all(
-                &mut self.numbers,
-                [path.delay_s, a.re, a.im, b.re, b.im, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation],
-            );
+            let (delay, [azimuth, elevation]) = (path.delay_s, [path.aoa_azimuth, path.aoa_elevation]);
+            push_all(&mut self.wave, [delay, a.re, a.im, b.re, b.im, azimuth, elevation]);
+            push_all(&mut self.departure, [path.aod_azimuth, path.aod_elevation]);
             if let Some(writer) = &mut self.interactions {
                 writer.push(path.interactions.as_deref().unwrap_or_default(), record.boxes.len());
             }
@@ -138,7 +119,8 @@ impl GroupWriter for Writer {
 
     fn finish(self: Box<Self>, fields: &[FieldRef]) -> Result<Vec<ArrayRef>, ArrowError> {
         let mut members = vec![text(self.kind), text(self.surface)];
-        members.extend(self.numbers.map(floats));
+        members.extend(self.wave.map(floats));
+        members.extend(self.departure.map(floats));
         if let Some(writer) = self.interactions {
             members.push(writer.finish(&interactions_field())?);
         }
@@ -156,13 +138,13 @@ impl GroupReader for Reader<'_> {
             let name = self.surface.value(i);
             let surface = surface_from_name(name, boxes)
                 .ok_or_else(|| ValueError::new("paths", format!("surface {name:?} is unknown")))?;
-            let [delay_s, re0, im0, re1, im1, aoa_azimuth, aoa_elevation, aod_azimuth, aod_elevation] =
-                self.numbers.map(|column| column[i]);
+            let [delay_s, re0, im0, re1, im1, aoa_azimuth, aoa_elevation] = self.wave.map(|column| column[i]);
+            let [aod_azimuth, aod_elevation] = self.departure.map(|column| column[i]);
             record.paths.push(RecordPath {
                 surface,
                 interactions: self.interactions.as_ref().map(|reader| reader.read(i, boxes)).transpose()?,
                 delay_s,
-                coefficients: [Complex64::new(re0, im0), Complex64::new(re1, im1)],
+                coefficients: coefficients([re0, im0, re1, im1]),
                 aoa_azimuth,
                 aoa_elevation,
                 aod_azimuth,

@@ -101,16 +101,7 @@ fn a_replayed_dataset_says_what_it_is_and_verifies() {
         )
         .unwrap(),
     );
-    let job = Job {
-        recipe,
-        seed: 3,
-        out: folder.path().to_owned(),
-        splits: vec!["full-rotation".into()],
-        limit: None,
-        slice: Slice::All,
-        threads: 1,
-        backend: None,
-    };
+    let job = Job { splits: vec!["full-rotation".into()], ..Job::new(recipe, 3, folder.path()) };
     Plan::new(job).unwrap().run(&|_| {}).unwrap();
     let options = VerifyOptions { sample: 10, seed: 1, partial: false };
     assert_eq!(verify(folder.path(), options, &|_| {}).unwrap().problems, Vec::<String>::new());

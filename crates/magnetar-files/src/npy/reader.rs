@@ -49,7 +49,7 @@ impl NpyReader<BufReader<File>> {
 }
 
 impl<R: Read> NpyReader<R> {
-    /// Reads the header of an array of samples, float or complex, from any input; `file` is the name told in errors,
+    /// Reads the header of an array of samples, float or complex, from any input; `file` is the name in errors,
     /// `length` the input's bytes if known.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ impl ScoringBackend for CpuScoring {
     }
 
     fn evidence(&self, scorer: &TwinScorer, rows: &[ScoreRow<'_>]) -> Result<Vec<Vec<f64>>, BackendError> {
-        let score = |row: &ScoreRow<'_>| scorer.evidence(None, row.layout, row.rx, row.arrivals, row.support);
+        let score = |row: &ScoreRow<'_>| scorer.evidence(None, row);
         Ok(rows.par_iter().map(score).collect())
     }
 }

@@ -1,7 +1,6 @@
 //! The likelihood summed over the area and the headings of every candidate, on the CPU.
 
 use magnetar_scene::Pose;
-use magnetar_signal::Arrivals;
 use nalgebra::Point3;
 use rayon::prelude::*;
 
@@ -10,18 +9,12 @@ use super::geometry::{CandidateTracer, DB_PER_OCTAVE, DIRECT, MAX_PATHS, Paths};
 use super::lanes::{LANES, log2};
 use super::likelihood::{Matches, Observed, Widths, likelihood};
 use super::tables::HeadingTable;
-use crate::{Layout, Support};
+use crate::{ScoreRow, Support};
 
 impl TwinScorer {
     /// Hat-weighted integral of the likelihood for every candidate.
-    pub(crate) fn evidence(
-        &self,
-        left_out: Option<usize>,
-        layout: &Layout,
-        rx: &Pose,
-        arrivals: &Arrivals,
-        support: &Support,
-    ) -> Vec<f64> {
+    pub(crate) fn evidence(&self, left_out: Option<usize>, row: &ScoreRow<'_>) -> Vec<f64> {
+        let ScoreRow { layout, rx, arrivals, support, .. } = *row;
         let size = support.size();
         let fine = size.headings * self.grain.heading;
         let table = self.heading_table(fine);

@@ -9,7 +9,7 @@ use magnetar_signal::Arrivals;
 use super::likelihood::{Observed, USED, Widths};
 use super::tables::{GainTable, HeadingTable, SlabTables};
 use super::{Ablation, MAX_ARRIVALS, TwinModel, TwinParameters};
-use crate::{Layout, PosteriorError, Support, Volume};
+use crate::{Layout, PosteriorError, ScoreRow, Support, Volume};
 
 /// How finely a cell is integrated: points along each of its axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl TwinScorer {
         &self.parameters
     }
 
-    /// Half the width of the level prior, dB: the twin's own, and no less than the TX-power offset it is told of.
+    /// Half the width of the level prior, dB: the twin's own, and no less than the TX-power offset it is given.
     #[must_use]
     pub fn level_max_db(&self) -> f64 {
         self.parameters.level_max_db.max(self.shared.model.power_offset_max_db)
@@ -159,7 +159,8 @@ impl TwinScorer {
         arrivals: &Arrivals,
         support: &Support,
     ) -> Result<Volume, PosteriorError> {
-        self.finish(&self.evidence(left_out, layout, rx, arrivals, support), rx, support)
+        let row = ScoreRow { number: None, layout, rx, arrivals, observation: None, support };
+        self.finish(&self.evidence(left_out, &row), rx, support)
     }
 
     /// From the evidence of every candidate to the posterior.

@@ -83,13 +83,20 @@ fn paths_of_higher_order_are_refused() {
     assert!(error.contains("not with order 2, through boxes"), "{error}");
 }
 
+fn one_board() -> Layout {
+    Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] }
+}
+
+/// Two arrivals of the given SNRs, dB.
+fn two_arrivals(first: f64, second: f64) -> Arrivals {
+    let arrival = |phase_rad: f64, snr: f64| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() };
+    Arrivals { keep: 2, found: vec![arrival(0.4, first), arrival(-0.9, second)] }
+}
+
 #[test]
 fn headings_may_be_counted_from_anywhere() {
-    let s = support();
-    let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
-    let rx = Pose::new(0.5, -2.0, 1.08, 1.0);
-    let arrival = |phase_rad: f64, snr: f64| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() };
-    let arrivals = Arrivals { keep: 2, found: vec![arrival(0.4, 14.0), arrival(-0.9, 11.0)] };
+    let (s, layout, rx) = (support(), one_board(), Pose::new(0.5, -2.0, 1.08, 1.0));
+    let arrivals = two_arrivals(14.0, 11.0);
     let plain = scorer().score(&layout, &rx, &arrivals, &s).unwrap();
     // Three bins further: the same candidates under other numbers.
     let turned = s.clone().turned(s.heading(3));
@@ -109,11 +116,8 @@ fn headings_may_be_counted_from_anywhere() {
 
 #[test]
 fn what_is_not_known_widens_the_posterior() {
-    let s = support();
-    let layout = Layout { room: room(), boxes: vec![board(1.0, 0.0, 0.3)] };
-    let rx = Pose::new(0.5, -2.0, 1.08, 1.0);
-    let arrival = |phase_rad: f64, snr: f64| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() };
-    let arrivals = Arrivals { keep: 2, found: vec![arrival(0.4, 14.0), arrival(-0.9, 11.0)] };
+    let (s, layout, rx) = (support(), one_board(), Pose::new(0.5, -2.0, 1.08, 1.0));
+    let arrivals = two_arrivals(14.0, 11.0);
     let score = |arrivals: &Arrivals, change: &dyn Fn(&mut TwinParameters)| {
         let mut parameters = *scorer().parameters();
         change(&mut parameters);
@@ -131,7 +135,7 @@ fn what_is_not_known_widens_the_posterior() {
     ];
     assert!(widened.iter().all(|wide| *wide > sure), "{sure} {widened:?}");
     // A level that may be anything says nothing: 4 dB more on both arrivals hardly matter.
-    let louder = Arrivals { keep: 2, found: vec![arrival(0.4, 18.0), arrival(-0.9, 15.0)] };
+    let louder = two_arrivals(18.0, 15.0);
     let moved = |level: f64| {
         let with = |p: &mut TwinParameters| p.level_max_db = level;
         let (a, b) = (score(&arrivals, &with), score(&louder, &with));

@@ -174,7 +174,7 @@ fn describe(yaml: &Path) -> Result<Description, MapError> {
     })?;
     let d = &description;
     if !(d.resolution.is_finite() && (1e-3..=10.0).contains(&d.resolution)) {
-        return Err(bad(format!("resolution is {}; expected 0.001 to 10 metres a cell", d.resolution)));
+        return Err(bad(format!("resolution is {}; expected 0.001 to 10 metres per cell", d.resolution)));
     }
     if !d.origin.iter().all(|v| v.is_finite() && v.abs() < 1e6) {
         return Err(bad(format!("origin is {:?}; expected finite [x, y, yaw] in metres and radians", d.origin)));

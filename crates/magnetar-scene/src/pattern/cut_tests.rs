@@ -31,24 +31,13 @@ fn cuts_csv(elevations: impl Iterator<Item = i32>) -> String {
 fn msi(gain: &str) -> String {
     let mut msi =
         format!("NAME test antenna\nMAKE us\nFREQUENCY 10000\nGAIN {gain}\nTILT ELECTRICAL\nHORIZONTAL 360\n");
-    for angle in 0..360 {
-        // More on the left (counter-clockwise) than on the right.
-        writeln!(
-            msi,
-            "{angle}.0\t{:.3}",
-            10.0 - 10.0 * f64::from(angle).to_radians().cos() + f64::from(u8::from(angle == 90))
-        )
-        .unwrap();
-    }
+    let loss = |angle: i32, more_at: i32| {
+        10.0 - 10.0 * f64::from(angle).to_radians().cos() + f64::from(u8::from(angle == more_at))
+    };
+    // More on the left (counter-clockwise) than on the right.
+    (0..360).for_each(|angle| writeln!(msi, "{angle}.0\t{:.3}", loss(angle, 90)).unwrap());
     msi += "VERTICAL 360\n";
-    for angle in 0..360 {
-        writeln!(
-            msi,
-            "{angle} {:.3}",
-            10.0 - 10.0 * f64::from(angle).to_radians().cos() + f64::from(u8::from(angle == 45))
-        )
-        .unwrap();
-    }
+    (0..360).for_each(|angle| writeln!(msi, "{angle} {:.3}", loss(angle, 45)).unwrap());
     msi
 }
 

@@ -22,7 +22,8 @@ use std::path::Path;
 use nalgebra::Vector3;
 
 use crate::error::{Error, Place};
-use crate::{shipped, text, wrap};
+use crate::shipped::{self, Named};
+use crate::{text, wrap};
 use axis::Axis;
 pub use measure::Cut;
 pub use vivaldi::{synthetic_vivaldi, synthetic_vivaldi_gain_db};
@@ -66,15 +67,10 @@ impl AntennaPattern {
     /// # Errors
     /// If there is no such pattern or file, or the file is malformed.
     pub fn load(name_or_path: &str) -> Result<Self, Error> {
-        if let Some((name, csv)) = shipped::PATTERNS.iter().find(|(name, _)| *name == name_or_path) {
-            return Self::from_csv_str(csv, name);
+        match shipped::find(shipped::PATTERNS, "antenna pattern", name_or_path)? {
+            Named::Shipped(name, csv) => Self::from_csv_str(csv, name),
+            Named::File(path) => Self::from_file(path),
         }
-        let path = Path::new(name_or_path);
-        if !path.exists() && path.components().count() <= 1 && path.extension().is_none() {
-            let known = Self::shipped_names().map(str::to_owned).collect();
-            return Err(Error::UnknownName { kind: "antenna pattern", name: text::excerpt(name_or_path), known });
-        }
-        Self::from_file(path)
     }
 
     /// The pattern in a `.csv`, `.msi` or `.pln` file.

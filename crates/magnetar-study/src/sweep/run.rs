@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use magnetar_dataset::{Columns, Dataset, Generator, Job, Plan, Recipe, Slice};
+use magnetar_dataset::{Columns, Dataset, Generator, Job, Plan, Recipe};
 use magnetar_files::{AtomicFile, FolderLock, create_folder, read_text, remove_unfinished};
 use rayon::prelude::*;
 
@@ -286,14 +286,10 @@ impl Sweep {
         let folder = point_folder(out, hash);
         let views = u64::from(point.recipe.split(&self.definition.split)?.views);
         let job = Job {
-            recipe: Arc::clone(&point.recipe),
-            seed: self.definition.seed,
-            out: folder.clone(),
             splits: vec![self.definition.split.clone()],
             limit: Some(self.definition.rows / views),
-            slice: Slice::All,
             threads,
-            backend: None,
+            ..Job::new(Arc::clone(&point.recipe), self.definition.seed, &folder)
         };
         Plan::new(job)?.run(count)?;
         let dataset = Dataset::open(&folder)?;

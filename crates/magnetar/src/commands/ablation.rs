@@ -27,9 +27,6 @@ pub struct Args {
     /// Score only the first N rows.
     #[arg(long, default_value_t = 500, value_name = "N")]
     limit: u64,
-    /// Print one JSON array.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     with: DatasetScorerArgs,
 }
@@ -49,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     bar.finish_and_clear();
     let full = table[0].1.nll;
-    if args.json {
+    if args.with.json {
         let entries: Vec<_> = table
             .iter()
             .map(|(ablation, s)| json!({ "likelihood": ablation.label(), "nll_loss": s.nll - full, "metrics": s }))

@@ -9,6 +9,7 @@ use magnetar_study::{Evaluation, evaluate, needed_columns, post_indices};
 use serde_json::{Value, json};
 
 use super::scorer_args::DatasetScorerArgs;
+use crate::output::with_error;
 use crate::progress;
 
 /// Flags of `magnetar evaluate`.
@@ -36,9 +37,6 @@ pub struct Args {
     /// Score at most N rows of each: the first; of a replay rows spread over its protocol.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     with: DatasetScorerArgs,
 }
@@ -66,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let evaluations = evaluate(records, &scorers, args.with.size(), &|n| bar.inc(n))?;
     bar.finish_and_clear();
     let indices = post_indices(&evaluations).context("no row to score")?;
-    if args.json {
+    if args.with.json {
         let mut out = serde_json::Map::new();
         out.insert("split".into(), json!(splits.join(",")));
         out.insert("stand_in".into(), json!(manifest.stand_in));
@@ -147,15 +145,6 @@ fn to_json(scores: &BalancedScores) -> anyhow::Result<Value> {
         }
     }
     Ok(all)
-}
-
-/// A mean and its standard error, if there is one.
-fn with_error(mean: f64, stderr: f64, decimals: usize) -> String {
-    if stderr.is_finite() {
-        format!("{mean:.decimals$} +- {stderr:.decimals$}")
-    } else {
-        format!("{mean:.decimals$} +- n/a")
-    }
 }
 
 fn print(evaluation: &Evaluation, post_index: f64) -> Option<()> {

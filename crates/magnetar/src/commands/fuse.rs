@@ -25,9 +25,6 @@ pub struct Args {
     /// Fuse only the first N sets.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     with: DatasetScorerArgs,
 }
@@ -47,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let all = of(&|_| true).context("no set to fuse")?;
     let (open, board) = (of(&|r| !r.board), of(&|r| r.board));
-    if args.json {
+    if args.with.json {
         let mut out = serde_json::to_value(&all)?;
         out["no_board"] = serde_json::to_value(&open)?;
         out["board"] = serde_json::to_value(&board)?;

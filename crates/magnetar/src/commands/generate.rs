@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -45,7 +44,7 @@ pub struct Args {
     /// The seed of all draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Worker threads; 0 for one a core.
+    /// Worker threads; 0 for one per core.
     #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Rows of a Parquet file (the recipe's store.shard_rows).
@@ -55,11 +54,11 @@ pub struct Args {
     #[arg(long, value_name = "TYPE")]
     csi: Option<String>,
     /// Only the I-th of N runs of shards of each split, I from 1.
-    #[arg(long, value_name = "I/N", conflicts_with = "shards")]
-    part: Option<PartArg>,
+    #[arg(long, value_name = "I/N", value_parser = parse_part, conflicts_with = "shards")]
+    part: Option<Slice>,
     /// Only shards A to B of each split, B excluded.
-    #[arg(long, value_name = "A..B")]
-    shards: Option<ShardsArg>,
+    #[arg(long, value_name = "A..B", value_parser = parse_shards)]
+    shards: Option<Slice>,
     /// What sums the paths: the CPU, the GPU, or the GPU if there is one.
     #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
     backend: BackendChoice,
@@ -74,31 +73,17 @@ pub struct Args {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct PartArg(Slice);
-
-impl FromStr for PartArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        pair(text, "/")
-            .filter(|(part, parts)| (1..=*parts).contains(part))
-            .map(|(part, parts)| Self(Slice::Part { part, parts }))
-            .ok_or_else(|| "expected I/N with I from 1 to N, such as 2/4".to_owned())
-    }
+fn parse_part(text: &str) -> Result<Slice, String> {
+    let slice = pair(text, "/").filter(|(part, parts)| (1..=*parts).contains(part));
+    slice
+        .map(|(part, parts)| Slice::Part { part, parts })
+        .ok_or_else(|| "expected I/N with I from 1 to N, such as 2/4".to_owned())
 }
 
-#[derive(Debug, Clone, Copy)]
-struct ShardsArg(Slice);
-
-impl FromStr for ShardsArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        pair(text, "..")
-            .filter(|(first, last)| first < last)
-            .map(|(first, last)| Self(Slice::Shards { first, last }))
-            .ok_or_else(|| "expected A..B with A below B, such as 0..10".to_owned())
+fn parse_shards(text: &str) -> Result<Slice, String> {
+    match pair(text, "..") {
+        Some((first, last)) if first < last => Ok(Slice::Shards { first, last }),
+        _ => Err("expected A..B with A below B, such as 0..10".to_owned()),
     }
 }
 
@@ -114,7 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     sets.extend(args.csi.as_ref().map(|csi| format!("store.csi={csi:?}")));
     let recipe = magnetar_dataset::Recipe::load(&args.recipe.recipe, &sets)?;
     let backend = args.backend.synthesis(recipe.band)?;
-    let slice = args.part.map(|part| part.0).or(args.shards.map(|shards| shards.0)).unwrap_or_default();
+    let slice = args.part.or(args.shards).unwrap_or_default();
     let job = Job {
         recipe: Arc::new(recipe),
         seed: args.seed,

@@ -54,9 +54,6 @@ pub struct Args {
     /// Write the volume here, as a NumPy array; with --all a .parquet name gives a table.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     with: DatasetScorerArgs,
 }
@@ -75,7 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut description = describe(&record, &support, &volume)?;
     description["scorer"] = scorer_json(&*scorer);
-    if args.json {
+    if args.with.json {
         println!("{}", serde_json::to_string_pretty(&description)?);
     } else {
         println!("{}", knowledge_line(&*scorer));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use magnetar_dataset::replay::STAND_IN;
-use magnetar_dataset::{Job, Plan, Recipe, Slice};
+use magnetar_dataset::{Job, Plan, Recipe};
 use serde_json::json;
 
 use super::audit::write_onto_card;
@@ -84,16 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if splits.is_empty() {
         anyhow::bail!("{}: no split replays {}", args.recipe, wanted.unwrap_or_default());
     }
-    let job = Job {
-        recipe: Arc::new(recipe),
-        seed: args.seed,
-        out: args.out.clone(),
-        splits,
-        limit: None,
-        slice: Slice::All,
-        threads: args.threads,
-        backend: None,
-    };
+    let job = Job { splits, threads: args.threads, ..Job::new(Arc::new(recipe), args.seed, &args.out) };
     let plan = Plan::new(job)?;
     let bar = progress::bar(plan.rows(), "rows");
     let summary = plan.run(&|rows| bar.inc(rows))?;

@@ -40,14 +40,14 @@ enum Action {
         #[arg(long)]
         toml: bool,
         #[command(flatten)]
-        world: World,
+        world: WorldArgs,
     },
     /// Check scene files: values, materials and their frequency ranges. Exit code 1 if any is refused.
     Check {
         #[command(flatten)]
         files: CheckArgs,
         #[command(flatten)]
-        world: World,
+        world: WorldArgs,
     },
     /// Fit a room to a robot's occupancy map (ROS map_server) and write it as a scene.
     FromMap(scene_from_map::Args),
@@ -55,7 +55,7 @@ enum Action {
 
 /// What a scene is resolved with.
 #[derive(clap::Args)]
-struct World {
+struct WorldArgs {
     #[command(flatten)]
     materials: MaterialsArgs,
     /// Carrier frequency, GHz.
@@ -90,7 +90,7 @@ fn list(as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(name: &str, as_json: bool, as_toml: bool, world: &World) -> anyhow::Result<ExitCode> {
+fn show(name: &str, as_json: bool, as_toml: bool, world: &WorldArgs) -> anyhow::Result<ExitCode> {
     let scene = Scene::load(name)?;
     if as_toml {
         print!("{}", scene.to_toml());

@@ -146,6 +146,9 @@ pub struct DatasetScorerArgs {
     scorer: ScorerArgs,
     #[command(flatten)]
     support: SupportArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl DatasetScorerArgs {

@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn print(title: &str, summary: &RowStatistics) {
     println!(
-        "{title}: {} rows, LOS {:.1} %, {:.2} paths a row",
+        "{title}: {} rows, LOS {:.1} %, {:.2} paths per row",
         summary.rows,
         100.0 * summary.los_share,
         summary.paths_mean
