@@ -48,6 +48,17 @@ pub fn run_sanitized(test: &str) -> Output {
         .expect("the test binary starts")
 }
 
+/// Runs one test of the running test binary again, in a process with the address sanitizer; nothing in such a process.
+///
+/// # Panics
+/// When that test fails, with what it printed.
+pub fn assert_passes_sanitized(test: &str) {
+    if !sanitized() {
+        let output = run_sanitized(test);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 /// What a test can set, here or (by its [`variable`](Self::variable)) in a process it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
@@ -147,7 +158,7 @@ impl StandIn {
     /// Kernels run so far.
     #[must_use]
     pub fn launches(&self) -> u64 {
-        self.symbol::<extern "C" fn() -> u64>(b"standin_launches")()
+        self.number(b"standin_launches")
     }
 
     /// What a kernel did since the last [`forget_counts`](Self::forget_counts).
@@ -181,13 +192,17 @@ impl StandIn {
     /// Live handles: allocations of both kinds, streams, events, modules, contexts.
     #[must_use]
     pub fn live(&self) -> u64 {
-        self.symbol::<extern "C" fn() -> u64>(b"standin_live")()
+        self.number(b"standin_live")
     }
 
     /// Most device memory in use at once since the last call, bytes.
     #[must_use]
     pub fn take_peak_bytes(&self) -> u64 {
-        self.symbol::<extern "C" fn() -> u64>(b"standin_take_peak_bytes")()
+        self.number(b"standin_take_peak_bytes")
+    }
+
+    fn number(&self, name: &[u8]) -> u64 {
+        self.symbol::<extern "C" fn() -> u64>(name)()
     }
 
     /// Runs one of the emulator's own test kernels on a block of 128 threads; `None` when the emulator refused it.

@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scoring = candidate_scoring(standin, &recipe, &records[..POSTERIORS])?;
     let paths = records.iter().map(|record| record.paths.len()).sum::<usize>() as f64 / ROWS as f64;
     println!(
-        "Counted over {ROWS} rows of the paper's recipe ({paths:.1} paths a row) and {POSTERIORS} posteriors of 18 x 33 x 33\n\
+        "Counted over {ROWS} rows of the paper's recipe ({paths:.1} paths per row) and {POSTERIORS} posteriors of 18 x 33 x 33\n\
          candidates, a batch each."
     );
     println!();

@@ -32,7 +32,7 @@ impl<B> Lane<B> {
 
 impl<B> Drop for Lane<B> {
     fn drop(&mut self) {
-        // Copies may still be reading or writing the pinned buffers. An error was or will be told by a call that can.
+        // Copies may still be reading or writing the pinned buffers. An error was or will be reported by a call that can.
         let _ = self.stream.synchronize();
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gpu::{Gpu, ORDERS};
 use magnetar_cuda::{CudaError, Options};
-use magnetar_cuda_emulator::{Setting, run_sanitized, sanitized};
+use magnetar_cuda_emulator::{Setting, assert_passes_sanitized};
 use magnetar_dataset::{Recipe, generate_record};
 use magnetar_posterior::{
     Ablation, CpuScoring, RoomSlabs, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinModel, TwinScorer,
@@ -149,16 +149,13 @@ fn they_agree_in_rooms_full_of_boxes() {
         box_slabs: (6..11).map(slab).collect(),
         ..plain.model().clone()
     };
-    let told = TwinScorer::new(model, *plain.parameters()).expect("in range");
-    assert_agreement(&told, &furnished, SMALL, "furnished");
+    let given = TwinScorer::new(model, *plain.parameters()).expect("in range");
+    assert_agreement(&given, &furnished, SMALL, "furnished");
 }
 
 #[test]
 fn the_same_under_the_address_sanitizer() {
-    if !sanitized() {
-        let output = run_sanitized("both_backends_agree");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
+    assert_passes_sanitized("both_backends_agree");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod gpu;
 
 use gpu::{Gpu, ORDERS};
 use magnetar_cuda::{CudaError, KernelSource, Options};
-use magnetar_cuda_emulator::{Setting, run_sanitized, sanitized};
+use magnetar_cuda_emulator::{Setting, assert_passes_sanitized};
 use magnetar_signal::{
     Band, CpuSynthesis, ElementPath, Observation, RfChainConfig, RfChainDraw, SignalRow, SynthesisBackend, add_noise,
 };
@@ -147,11 +147,7 @@ fn both_backends_agree_with_the_plain_sum() {
 
 #[test]
 fn the_same_under_the_address_sanitizer() {
-    if sanitized() {
-        return;
-    }
-    let output = run_sanitized("both_backends_agree_with_the_plain_sum");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_passes_sanitized("both_backends_agree_with_the_plain_sum");
 }
 
 #[test]
@@ -163,8 +159,8 @@ fn the_size_of_a_batch_changes_nothing() {
         let before = gpu.standin.launches();
         let backend = open(batch.band, rows);
         // Twice, so that buffers are used again.
-        assert_eq!(batch.run(&*backend).unwrap(), whole, "{rows} rows a batch");
-        assert_eq!(batch.run(&*backend).unwrap(), whole, "{rows} rows a batch, again");
+        assert_eq!(batch.run(&*backend).unwrap(), whole, "{rows} rows per batch");
+        assert_eq!(batch.run(&*backend).unwrap(), whole, "{rows} rows per batch, again");
         assert_eq!(gpu.standin.launches() - before, 2 * 11u64.div_ceil(rows as u64));
     }
     let empty = Batch::new(512, &[], 0);
