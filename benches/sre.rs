@@ -27,7 +27,7 @@ use rustfft::FftPlanner;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-type Block = Vec<[Complex32; 2]>;
+type TwoChannelBlock = Vec<[Complex32; 2]>;
 
 /// Observations, and how many of them one call takes: short calls are seldom interrupted on a busy machine.
 const BATCH: usize = 64;
@@ -47,7 +47,7 @@ fn laboratory() -> Tracer {
 }
 
 /// A noisy observation of a random link, antennas isotropic, 31 dB per bin at 1 m.
-fn observation(tracer: &Tracer, rng: &mut ChaCha8Rng) -> Block {
+fn observation(tracer: &Tracer, rng: &mut ChaCha8Rng) -> TwoChannelBlock {
     let mut place = || Point3::new(rng.random_range(-1.2..4.0), rng.random_range(-5.9..0.8), 1.08);
     let (tx, rx) = (place(), place());
     let heading = rng.random_range(-PI..PI);
@@ -79,7 +79,7 @@ fn turn(at: &Cell<usize>) -> Range<usize> {
 }
 
 /// Estimates the next few of the observations at every call.
-fn estimates<'a>(six: &'a [Block], sre: &'a Sre) -> impl FnMut() + 'a {
+fn estimates<'a>(six: &'a [TwoChannelBlock], sre: &'a Sre) -> impl FnMut() + 'a {
     let (mut workspace, at) = (sre.workspace(), Cell::new(0));
     move || {
         for block in &six[turn(&at)] {
@@ -97,7 +97,7 @@ fn main() {
     let mut workspace = refined.workspace();
 
     // Observations that hold six components and ones that hold a single one.
-    let mut six: Vec<Block> = Vec::new();
+    let mut six: Vec<TwoChannelBlock> = Vec::new();
     let mut drawn = 0;
     while six.len() < BATCH {
         drawn += 1;

@@ -66,7 +66,7 @@ fn main() {
         }
     });
     println!(
-        "laboratory room, one board: {:.2} paths a link, {made} allocations in {LINKS} links",
+        "laboratory room, one board: {:.2} paths per link, {made} allocations in {LINKS} links",
         found as f64 / LINKS as f64
     );
 
@@ -83,7 +83,7 @@ fn main() {
     }
     let seconds = compare(&mut contestants, 25);
     let base = seconds[1];
-    println!("{:<16} {:>12} {:>16} {:>14}", "world", "a link", "links/s/core", "extra a box");
+    println!("{:<16} {:>12} {:>16} {:>14}", "world", "per link", "links/s/core", "extra per box");
     println!("{:<16} {:>12} {:>16.0}", contestants[0].name, human(seconds[0]), 1.0 / seconds[0]);
     for ((contestant, s), n) in contestants[1..].iter().zip(&seconds[1..]).zip(counts) {
         let extra = if n > 0 { human((s - base).max(0.0) / n as f64) } else { String::new() };

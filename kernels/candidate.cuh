@@ -5,7 +5,7 @@
 //   trace_candidates   one thread a fine position: traces it to the RX by the image method (geometry.cuh) and compares
 //                      every path with the arrivals: all that depends on neither heading nor the sum over paths
 //   score_candidates   one thread a fine position and fine heading: the likelihood of the arrivals there
-//   gather_evidence    one thread a candidate: the weighted sum of the fine likelihoods it stands for
+//   gather_evidence    one thread per candidate: the weighted sum of the fine likelihoods it stands for
 //
 // They restate the geometry of crates/magnetar-trace (world.rs, block.rs) and crates/magnetar-posterior/src/twin
 // (geometry.rs, likelihood.rs, evidence.rs), function by function and under the same names; docs/posterior.md has the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the real binary with the real NVRTC and the stand-in driver of the tests: `--nvrtc` must compile, load and run
-# every kernel, for each GPU that the pinned NVRTC knows, and tell its log where it refuses.
+# every kernel, for each GPU that the pinned NVRTC knows, and report its log where it refuses.
 #
 #   kernels/check_nvrtc.sh FOLDER_OF_LIBNVRTC      kernels/check.sh calls it, and builds the binary before
 set -euo pipefail

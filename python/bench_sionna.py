@@ -186,7 +186,7 @@ def main():
     parser.add_argument("--magnetar", default=str(ROOT / "target/release/magnetar"))
     parser.add_argument("--samples", type=int, default=60, help="samples of Sionna RT at its best; a quarter for stock")
     parser.add_argument("--rows", type=int, default=20_000, help="rows of magnetar")
-    parser.add_argument("--threads", type=int, default=0, help="threads of magnetar; 0 for one a core, as Sionna RT")
+    parser.add_argument("--threads", type=int, default=0, help="threads of magnetar; 0 for one per core, as Sionna RT")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     try:

@@ -94,7 +94,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenes", nargs="+", metavar="SCENE", help="a shipped scene's name or a scene file")
     links = parser.add_mutually_exclusive_group(required=True)
-    links.add_argument("--random", type=int, metavar="N", help="draw N links a scene, clear of visibility decisions")
+    links.add_argument("--random", type=int, metavar="N", help="draw N links per scene, clear of visibility decisions")
     links.add_argument("--pairs", metavar="FILE", help="links as CSV (tx_x,tx_y,tx_z,rx_x,rx_y,rx_z[,id]) or JSON")
     parser.add_argument("--seed", type=int, default=0, help="seed of --random")
     parser.add_argument("--frequency-ghz", type=float, default=10.0)

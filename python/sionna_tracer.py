@@ -47,7 +47,7 @@ class Tracer:
     """
 
     def __init__(self, scene, frequency_hz, max_order=1, transmission=False, pattern="iso"):
-        # Imported here so that mistakes in files and flags are told at once.
+        # Imported here so that mistakes in files and flags are reported at once.
         import mitsuba as mi
         import sionna.rt as rt
 

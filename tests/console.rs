@@ -14,7 +14,7 @@ fn a_full_standard_output_is_an_error_and_no_panic() {
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(stderr.starts_with("error: standard output: No space left"), "{stderr}");
     }
-    // Nobody can be told, but the exit code says it.
+    // Nothing can be reported, but the exit code says it.
     let status =
         cli::magnetar(&["trace", "nowhere", "--tx", "0,0,1", "--rx", "1,1,1"]).stderr(full()).status().unwrap();
     assert_eq!(status.code(), Some(1));

@@ -25,7 +25,7 @@ fn json(output: &Output) -> Value {
 #[test]
 fn a_machine_without_a_gpu_is_no_error() {
     let out: Value = serde_json::from_str(&cli::succeed(&["devices", "--json"])).unwrap();
-    // A developer's machine may have a GPU; then there is no problem to tell of.
+    // A developer's machine may have a GPU; then there is no problem to report.
     assert_eq!(out["problem"].is_null(), !out["gpus"].as_array().unwrap().is_empty(), "{out}");
     assert!(cli::succeed(&["devices"]).starts_with("cpu: "));
     let none = json(&with_stand_in(&["devices", "--json"], &[(Setting::Devices, 0)]));

@@ -58,7 +58,7 @@ fn components_come_out_in_every_format() {
         assert!((row[5] - snr_db).abs() < 0.6 && (row[6] - row[5] - 18.89).abs() < 1e-9, "{row:?}");
     }
 
-    // The two strongest only, unless asked for more; wideband tables tell their confidence.
+    // The two strongest only, unless asked for more; wideband tables have their confidence.
     let json = file("est.jsonl");
     cli::succeed(&["estimate", text(&input), "--out", text(&json), "--aoa-mode", "wideband"]);
     let table = std::fs::read_to_string(&json).unwrap();

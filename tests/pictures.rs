@@ -186,7 +186,7 @@ fn the_server_answers_its_own_page_only() {
     assert_eq!(viewer.send("GARBAGE\r\n\r\n").0, 400);
     assert_eq!(viewer.send(&format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", "a".repeat(20_000))).0, 431);
     assert_eq!(viewer.post("/api/link", &own, &"x".repeat(2 << 20)).0, 413);
-    // Sound JSON, senseless worlds: told, not computed.
+    // Sound JSON, senseless worlds: reported, not computed.
     for (key, value) in [
         ("room_m", serde_json::json!([0, -1, 0, 1, 0, 1])),
         ("room_m", serde_json::json!([0, 1e300, 0, 1, 0, 1])),

@@ -21,7 +21,7 @@ impl Default for NoiseConfig {
 }
 
 /// Adds circular complex Gaussian noise of unit variance to every bin of both channels. Draws channel 0 first, then
-/// channel 1; each takes two 32-bit words a bin from the stream, the bins rounded up to a multiple of 16.
+/// channel 1; each takes two 32-bit words per bin from the stream, the bins rounded up to a multiple of 16.
 pub fn add_noise<R: Rng + ?Sized>(block: &mut Observation, rng: &mut R) {
     for (re, im) in block.re.iter_mut().zip(&mut block.im) {
         add_complex_normals(re, im, rng);

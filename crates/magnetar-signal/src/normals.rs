@@ -20,7 +20,7 @@ const WORDS: usize = 2 * GROUP;
 const BATCH: usize = 8;
 
 /// Adds a complex normal of unit variance to each number of two planes, real and imaginary parts, which hold whole
-/// groups of 16. A group takes 32 words from the stream: one a number, and then a second one a number.
+/// groups of 16. A group takes 32 words from the stream: one per number, and then a second one per number.
 pub(crate) fn add_complex_normals<R: Rng + ?Sized>(re: &mut [f32], im: &mut [f32], rng: &mut R) {
     let mut words = [[0u32; WORDS]; BATCH];
     let (re, im) = (re.as_chunks_mut().0, im.as_chunks_mut().0);

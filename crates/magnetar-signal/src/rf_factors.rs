@@ -1,4 +1,4 @@
-//! The RF chain as one complex factor a bin and channel, and its application.
+//! The RF chain as one complex factor per bin and channel, and its application.
 
 use std::f64::consts::PI;
 
@@ -41,7 +41,7 @@ impl RfFactors {
         this
     }
 
-    /// The factors, one a bin and channel.
+    /// The factors, one per bin and channel.
     #[must_use]
     pub fn factors(&self) -> &Observation {
         &self.factors

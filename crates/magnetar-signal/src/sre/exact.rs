@@ -1,6 +1,6 @@
 //! The data's transform at single delays in double precision.
 //!
-//! The transform on the grid is rounded to single precision, and its slope more so: at 25 dB a bin that moves an arrival
+//! The transform on the grid is rounded to single precision, and its slope more so: at 25 dB per bin that moves an arrival
 //! by a thousandth of its standard error, at random from one build or backend to the next. The last refinement
 //! therefore corrects the value and the slope at each component by sums over all bins.
 

@@ -3,7 +3,7 @@
 //! In one channel the data are `sum_i g_i a(u_i)` plus noise. For given delays the best gains solve `G g = b`, where
 //! `G` holds the kernels of the delay differences and `b` the data's transform at the delays, and the energy they
 //! explain is `b^H G^-1 b`. The gains are eliminated from the Gauss-Newton step as well (variable projection), so that
-//! it solves a system in the delays alone. Both channels are computed at once, one a lane; only the bound on a
+//! it solves a system in the delays alone. Both channels are computed at once, one per lane; only the bound on a
 //! component's delay difference between them ties them together.
 
 #![allow(clippy::needless_range_loop, reason = "matrices and lanes read best by their indices")]

@@ -2,7 +2,7 @@
 //!
 //! An atom is `exp(-j n u)` on `N` bins numbered `n` about their centre, so that the inner product of two atoms is the
 //! real Dirichlet kernel of their delay difference. Delays are in steps of the oversampled grid: `p` steps are
-//! `u = 2 pi p / L` radians per bin, `L = oversampling * N`. Each value holds both channels, one a lane.
+//! `u = 2 pi p / L` radians per bin, `L = oversampling * N`. Each value holds both channels, one per lane.
 
 use std::f64::consts::PI;
 
@@ -46,7 +46,7 @@ pub(super) struct Dirichlet {
 }
 
 impl Dirichlet {
-    /// Tables for `bins` bins and `oversampling` grid points a cell.
+    /// Tables for `bins` bins and `oversampling` grid points per cell.
     pub fn new(bins: usize, oversampling: usize) -> Self {
         let grid = bins * oversampling;
         let step = (PI / grid as f64, PI / oversampling as f64);

@@ -1,4 +1,4 @@
-//! Small positive definite systems, one a lane.
+//! Small positive definite systems, one per lane.
 
 #![allow(clippy::needless_range_loop, reason = "matrices and lanes read best by their indices")]
 

@@ -112,7 +112,7 @@ impl Grid {
         }
     }
 
-    /// The transform around grid points `q` (one a channel), as polynomials.
+    /// The transform around grid points `q` (one per channel), as polynomials.
     #[inline(always)]
     pub fn local(&self, spectrum: &Spectrum, q: [usize; 2]) -> LocalTransform {
         let [re0, re1] = &spectrum.samples.re;
