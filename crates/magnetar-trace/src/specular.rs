@@ -16,6 +16,9 @@ use crate::{
     World,
 };
 
+/// How far beyond an edge, metres (and per metre of distance), a point surely misses: far above rounding.
+const SLACK_M: f64 = 1e-6;
+
 /// A surface in a sequence.
 #[derive(Clone, Copy)]
 struct Mirror {
@@ -66,6 +69,9 @@ impl Mirror {
 pub(crate) struct Search<'w, E> {
     world: &'w World,
     rx: Point3<f64>,
+    /// The room's surfaces, in the order of `Face::ALL`, and the images of the RX in them.
+    room: [Mirror; 6],
+    rx_images: [Point3<f64>; 6],
     options: TraceOptions,
     /// Sequences shorter than this are found elsewhere.
     min_order: usize,
@@ -89,9 +95,12 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
         min_order: usize,
         emit: E,
     ) -> LeftOut {
+        let room = Face::ALL.map(|face| Mirror::room(world, face));
         let mut search = Self {
             world,
             rx: *rx,
+            room,
+            rx_images: room.map(|mirror| mirror.image(rx)),
             options,
             min_order,
             emit,
@@ -122,7 +131,12 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
         let rx = self.rx;
         if self.free_leg(&from, &rx, [None; 2]) {
             let length = folded.first.norm();
-            self.finish(length, folded.first / length, folded.last / length);
+            let first = folded.first / length;
+            // The last leg's direction is the first's but for signs.
+            let last = first.zip_map(&folded.last, |unit, of| {
+                if unit.is_sign_negative() == of.is_sign_negative() { unit } else { -unit }
+            });
+            self.finish(length, first, last);
             (self.emit)(&self.path);
         }
     }
@@ -136,7 +150,7 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
         // A sequence that ends without a box is no business of this search.
         if boxed || order + 1 < self.options.max_order {
             for face in Face::ALL {
-                let mirror = Mirror::room(world, face);
+                let mirror = self.room[face as usize];
                 if last != Some(mirror.surface) && mirror.height(&image) > 0.0 {
                     self.follow(order, mirror, beam, boxed);
                 }
@@ -186,7 +200,7 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
     fn follow(&mut self, order: usize, mirror: Mirror, beam: Option<&Beam>, boxed: bool) {
         self.mirrors[order] = mirror;
         self.images[order + 1] = mirror.image(&self.images[order]);
-        if boxed && order + 1 >= self.min_order && mirror.height(&self.rx) > 0.0 {
+        if boxed && order + 1 >= self.min_order && mirror.height(&self.rx) > 0.0 && self.may_hold(order) {
             self.solve(order + 1);
         }
         if order + 1 < self.options.max_order {
@@ -195,6 +209,37 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
                 (_, beam) => beam.copied(),
             };
             self.extend(order + 1, reflected.as_ref(), boxed);
+        }
+    }
+
+    /// False only if the sequence up to this place surely holds no path: where it ends with a box and then surfaces of the
+    /// room, the RX, mirrored back in those, must see the image of that box through its face.
+    #[inline]
+    fn may_hold(&self, last: usize) -> bool {
+        let (mut rx, mut at) = (self.rx, last);
+        let (axis, block) = loop {
+            match self.mirrors[at].surface {
+                Surface::Box { index, face } => break (face.axis(), &self.world.blocks()[index as usize]),
+                Surface::Room(face) if at == last => rx = self.rx_images[face as usize],
+                Surface::Room(_) => rx = self.mirrors[at].image(&rx),
+            }
+            // A sequence has a box where this is asked.
+            let Some(before) = at.checked_sub(1) else { return true };
+            at = before;
+        };
+        let (source, target) = (block.local(&self.images[at]), block.local(&rx));
+        let (half, side) = (block.half[axis], source[axis].signum());
+        let (over, beyond) = (source[axis] * side - half, target[axis] * side - half);
+        if beyond < -SLACK_M {
+            return false;
+        }
+        // Points that near to the plane leave it open where they meet it.
+        over + beyond < SLACK_M || {
+            let fraction = over / (over + beyond);
+            (0..3).filter(|&a| a != axis).all(|a| {
+                let met = source[a] + fraction * (target[a] - source[a]);
+                met.abs() <= block.half[a] + SLACK_M * (1.0 + target[a].abs() + source[a].abs())
+            })
         }
     }
 
@@ -286,10 +331,18 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
         self.path.cos_incidence = met.map_or(1.0, |normal| first.dot(&normal).abs());
     }
 
+    #[inline]
     fn free_leg(&mut self, from: &Point3<f64>, to: &Point3<f64>, ends: [Option<usize>; 2]) -> bool {
-        if !self.options.transmission {
-            return self.world.occluders.clear_but(from, to, ends);
+        if self.options.transmission {
+            self.cross(from, to, ends)
+        } else {
+            self.world.occluders.clear_but(from, to, ends)
         }
+    }
+
+    /// Adds what a leg crosses to the path; false if something on it lets no wave through.
+    #[inline(never)]
+    fn cross(&mut self, from: &Point3<f64>, to: &Point3<f64>, ends: [Option<usize>; 2]) -> bool {
         // The crossed boxes, in the order in which they are met.
         let mut crossed = [(0.0, Interaction::reflection(Surface::Room(Face::XMin), *from)); MAX_INTERACTIONS];
         let (mut count, mut other_faces, mut opaque) = (0, false, false);

@@ -58,9 +58,6 @@ impl Occluders {
     /// Whether no box but these two stands between two points.
     #[inline]
     pub(crate) fn clear_but(&self, a: &Point3<f64>, b: &Point3<f64>, except: [Option<usize>; 2]) -> bool {
-        if except == [None; 2] {
-            return self.clear(a, b, None);
-        }
         let blocked = |i: usize| !except.contains(&Some(i)) && self.stands_between(i, a, b);
         match &self.tree {
             None => !(0..self.boxes.len()).any(blocked),
