@@ -26,6 +26,8 @@
 mod beam;
 mod block;
 mod error;
+mod faces;
+mod flat_bounds;
 mod interaction;
 mod lattice;
 mod options;

@@ -8,9 +8,13 @@ use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, TraversalAction};
 
 use crate::Block;
 use crate::beam::Beam;
+use crate::flat_bounds::FlatBounds;
 
 /// Up to this many boxes a plain loop is faster than the tree (measured by `cargo bench --bench tracer`).
 const FEW_BOXES: usize = 8;
+
+/// Up to this many the boxes' bounds side by side are faster than the tree.
+const FLAT_BOXES: usize = 1024;
 
 /// All boxes of a scene, with parry's bounding-volume hierarchy where it pays.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +22,8 @@ pub(crate) struct Occluders {
     boxes: Vec<Block>,
     /// Lower and upper corner of each box along the global axes, a little beyond it, metres.
     corners: Vec<[Point3<f64>; 2]>,
+    /// The same, side by side.
+    flat: FlatBounds,
     tree: Option<Bvh>,
 }
 
@@ -28,6 +34,7 @@ impl Occluders {
         self.boxes.extend(shapes.map(|shape| Block::new(&shape)));
         self.corners.clear();
         self.corners.extend(self.boxes.iter().map(corners));
+        self.flat.rebuild(self.corners.iter());
         self.tree = (self.boxes.len() > FEW_BOXES).then(|| {
             Bvh::from_iter(BvhBuildStrategy::Binned, self.boxes.iter().enumerate().map(|(i, b)| (i, bounds(b))))
         });
@@ -46,13 +53,27 @@ impl Occluders {
     /// Whether no box but `except` stands between two points.
     #[inline]
     pub(crate) fn clear(&self, a: &Point3<f64>, b: &Point3<f64>, except: Option<usize>) -> bool {
-        match &self.tree {
-            None => !(0..self.boxes.len()).any(|i| Some(i) != except && self.stands_between(i, a, b)),
-            Some(tree) => {
-                let blocked = |i: usize| Some(i) != except && self.boxes[i].blocks(a, b);
-                self.search(tree, &Segment::new(a, b), blocked).is_none()
-            }
+        if self.tree.is_none() {
+            return !(0..self.boxes.len()).any(|i| Some(i) != except && self.stands_between(i, a, b));
         }
+        self.first_on_segment(a, b, |i| Some(i) != except && self.boxes[i].blocks(a, b)).is_none()
+    }
+
+    /// A box that the segment may meet and of which `hit` is true.
+    #[inline]
+    fn first_on_segment(&self, a: &Point3<f64>, b: &Point3<f64>, hit: impl Fn(usize) -> bool) -> Option<usize> {
+        match &self.tree {
+            Some(tree) if self.boxes.len() > FLAT_BOXES => self.search(tree, &Segment::new(a, b), hit),
+            _ => self.flat.find(a, b, hit),
+        }
+    }
+
+    /// Whether a point lies within the bounds of a box, or next to them.
+    #[inline]
+    pub(crate) fn is_near(&self, index: usize, point: &Point3<f64>) -> bool {
+        const NEAR_M: f64 = 1e-6;
+        let [low, high] = &self.corners[index];
+        (0..3).all(|axis| low[axis] - NEAR_M <= point[axis] && point[axis] <= high[axis] + NEAR_M)
     }
 
     /// Whether no box but these two stands between two points.
@@ -61,7 +82,7 @@ impl Occluders {
         let blocked = |i: usize| !except.contains(&Some(i)) && self.stands_between(i, a, b);
         match &self.tree {
             None => !(0..self.boxes.len()).any(blocked),
-            Some(tree) => self.search(tree, &Segment::new(a, b), blocked).is_none(),
+            Some(_) => self.first_on_segment(a, b, blocked).is_none(),
         }
     }
 
@@ -106,7 +127,7 @@ impl Occluders {
     pub(crate) fn containing(&self, p: &Point3<f64>) -> Option<usize> {
         match &self.tree {
             None => self.boxes.iter().position(|x| x.contains(p)),
-            Some(tree) => self.search(tree, &Segment::new(p, p), |i| self.boxes[i].contains(p)),
+            Some(_) => self.first_on_segment(p, p, |i| self.boxes[i].contains(p)),
         }
     }
 
@@ -153,7 +174,7 @@ fn bounds(block: &Block) -> Aabb {
 }
 
 /// The corners of a box's bounds, beyond it by more than rounding takes away.
-fn corners(block: &Block) -> [Point3<f64>; 2] {
+pub(crate) fn corners(block: &Block) -> [Point3<f64>; 2] {
     let half = extent(block).add_scalar(1e-9 * (1.0 + block.center.coords.amax()));
     [block.center - half, block.center + half]
 }

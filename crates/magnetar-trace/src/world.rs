@@ -3,6 +3,7 @@
 use magnetar_scene::{BoxShape, Face, Room};
 use nalgebra::{Point3, Vector3};
 
+use crate::faces::Faces;
 use crate::specular::Search;
 use crate::visibility::Occluders;
 use crate::{Block, Interaction, LeftOut, PathGeometry, Surface, TraceOptions};
@@ -30,6 +31,8 @@ pub struct Receiver<'w> {
     position: Point3<f64>,
     /// The position in each box's own frame.
     local: Vec<[f64; 3]>,
+    /// Which faces of boxes may reflect, where all TX stand at one height.
+    faces: Option<Faces>,
 }
 
 impl World {
@@ -83,7 +86,7 @@ impl World {
     #[must_use]
     pub fn receiver(&self, position: &Point3<f64>) -> Receiver<'_> {
         let local = self.blocks().iter().map(|block| block.local(position)).collect();
-        Receiver { world: self, position: *position, local }
+        Receiver { world: self, position: *position, local, faces: None }
     }
 
     /// Gives every path between two different points to `emit`, and says what was left out. In an opaque world the direct
@@ -102,7 +105,10 @@ impl World {
         if options.transmission || options.max_order == 0 {
             return Search::run(self, tx, rx, *options, 0, emit);
         }
-        self.visit_first_order(tx, rx, |index| self.blocks()[index].local(rx), &mut emit);
+        let all = |visit: &mut dyn FnMut(usize, usize)| {
+            (0..self.blocks().len()).for_each(|index| (0..3).for_each(|axis| visit(index, axis)));
+        };
+        self.visit_first_order(tx, rx, |index| self.blocks()[index].local(rx), all, &mut emit);
         if options.max_order > 1 { Search::run(self, tx, rx, *options, 2, emit) } else { LeftOut::default() }
     }
 
@@ -112,6 +118,7 @@ impl World {
         tx: &Point3<f64>,
         rx: &Point3<f64>,
         rx_local: impl Fn(usize) -> [f64; 3],
+        each_face: impl FnOnce(&mut dyn FnMut(usize, usize)),
         mut emit: impl FnMut(&PathGeometry),
     ) {
         let step = rx - tx;
@@ -136,25 +143,23 @@ impl World {
                 emit(&path);
             }
         }
-        for (index, block) in self.blocks().iter().enumerate() {
-            let (tx_local, rx_local) = (block.local(tx), rx_local(index));
-            for axis in 0..3 {
-                let Some(meeting) = block.mirror(axis, &tx_local, &rx_local) else { continue };
-                let Meeting { side, tx_height, rx_height, fraction } = meeting;
-                let normal = block.outward_normal(axis, side);
-                let vertex = tx + step * fraction - normal * mirror_height(tx_height, rx_height);
-                if self.within_room(&vertex)
-                    && self.occluders.clear(tx, &vertex, Some(index))
-                    && self.occluders.clear(&vertex, rx, Some(index))
-                    && self.reflects_itself(index, &vertex, &normal)
-                {
-                    let face = Face::ALL[2 * axis + usize::from(side > 0.0)];
-                    let surface = Surface::Box { index: index as u32, face };
-                    path.reflect(Interaction::reflection(surface, vertex), &step, &normal, tx_height, rx_height);
-                    emit(&path);
-                }
+        each_face(&mut |index, axis| {
+            let block = &self.blocks()[index];
+            let Some(meeting) = block.mirror(axis, &block.local(tx), &rx_local(index)) else { return };
+            let Meeting { side, tx_height, rx_height, fraction } = meeting;
+            let normal = block.outward_normal(axis, side);
+            let vertex = tx + step * fraction - normal * mirror_height(tx_height, rx_height);
+            if self.within_room(&vertex)
+                && self.occluders.clear(tx, &vertex, Some(index))
+                && self.occluders.clear(&vertex, rx, Some(index))
+                && self.reflects_itself(index, &vertex, &normal)
+            {
+                let face = Face::ALL[2 * axis + usize::from(side > 0.0)];
+                let surface = Surface::Box { index: index as u32, face };
+                path.reflect(Interaction::reflection(surface, vertex), &step, &normal, tx_height, rx_height);
+                emit(&path);
             }
-        }
+        });
     }
 
     /// Where a surface of the room lies on its axis, metres.
@@ -175,7 +180,7 @@ impl World {
     #[inline]
     pub(crate) fn reflects_itself(&self, index: usize, vertex: &Point3<f64>, normal: &Vector3<f64>) -> bool {
         !self.in_room_surface(vertex, normal)
-            && !self.blocks()[..index].iter().any(|earlier| earlier.has_face_at(vertex, normal))
+            && !(0..index).any(|i| self.occluders.is_near(i, vertex) && self.blocks()[i].has_face_at(vertex, normal))
     }
 
     fn in_room_surface(&self, vertex: &Point3<f64>, normal: &Vector3<f64>) -> bool {
@@ -190,7 +195,19 @@ impl Receiver<'_> {
     /// The direct path and the first order from a TX to this receiver, in an opaque world; as [`World::visit`].
     #[inline]
     pub fn visit(&self, tx: &Point3<f64>, emit: impl FnMut(&PathGeometry)) {
-        self.world.visit_first_order(tx, &self.position, |index| self.local[index], emit);
+        let each_face = |visit: &mut dyn FnMut(usize, usize)| match &self.faces {
+            Some(faces) if faces.tx_height == tx.z => faces.each_over(tx, visit),
+            _ => (0..self.local.len()).for_each(|index| (0..3).for_each(|axis| visit(index, axis))),
+        };
+        self.world.visit_first_order(tx, &self.position, |index| self.local[index], each_face, emit);
+    }
+
+    /// The same, made ready for TX that all stand at one height (metres, global frame): boxes whose faces cannot reflect
+    /// to them are left aside. Other heights stay right, only slower.
+    #[must_use]
+    pub fn for_tx_height(mut self, height: f64) -> Self {
+        self.faces = Some(Faces::new(self.world, &self.local, height));
+        self
     }
 
     /// The world it stands in.

@@ -86,7 +86,7 @@ impl<'a> CandidateTracer<'a> {
     ) -> Self {
         let (sin, cos) = libm::sincos(rx.heading);
         Self {
-            receiver: world.receiver(&rx.position),
+            receiver: world.receiver(&rx.position).for_tx_height(model.tx_height_m),
             rx: *rx,
             sin,
             cos,
