@@ -27,17 +27,20 @@ impl Volume {
         let plane = size.rows * size.columns;
         check("mask", plane, mask.spatial().len())?;
         let mut total = 0.0;
-        for (index, w) in weights.iter().enumerate().filter(|(n, _)| mask.is_valid(n % plane)) {
-            if !(w.is_finite() && *w >= 0.0) {
-                return Err(PosteriorError::Mass { index, mass: *w });
+        for (d, slice) in weights.chunks_exact(plane).enumerate() {
+            for (n, w) in slice.iter().enumerate().filter(|(n, _)| mask.spatial()[*n]) {
+                if !(w.is_finite() && *w >= 0.0) {
+                    return Err(PosteriorError::Mass { index: d * plane + n, mass: *w });
+                }
+                total += w;
             }
-            total += w;
         }
         if !(total.is_finite() && total > 0.0) {
             return Err(PosteriorError::NoMass);
         }
-        let scaled = |(n, w): (usize, &f64)| if mask.is_valid(n % plane) { (w / total) as f32 } else { 0.0 };
-        Ok(Self { size, mass: weights.iter().enumerate().map(scaled).collect() })
+        let scaled = |(w, valid): (&f64, &bool)| if *valid { (w / total) as f32 } else { 0.0 };
+        let slices = weights.chunks_exact(plane);
+        Ok(Self { size, mass: slices.flat_map(|slice| slice.iter().zip(mask.spatial()).map(scaled)).collect() })
     }
 
     /// The joint softmax of scores over the valid candidates, in place of the masked ones zero.

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::TwinScorer;
 use super::geometry::{CandidateTracer, DB_PER_OCTAVE, DIRECT, MAX_PATHS, Paths};
-use super::lanes::{LANES, log2};
-use super::likelihood::{Matches, Observed, Widths, likelihood};
+use super::lanes::{LANES, Lanes, log2};
+use super::likelihood::{Block, Matches, Observed, Widths, likelihood};
 use super::tables::HeadingTable;
 use crate::{ScoreRow, Support};
 
@@ -26,36 +26,42 @@ impl TwinScorer {
         let assignments = self.kept_assignments(left_out);
         let job = Job { scorer: self, assignments, tracer: &tracer, table: &table, widths, seen, support, rx };
         let lines = size.rows * self.grain.position;
-        let width = size.columns * table.blocks() * LANES;
+        let width = size.columns * fine;
         let mut sums = vec![0f32; lines * width];
         sums.par_chunks_mut(width).enumerate().for_each(|(line, out)| job.line(line, out));
-        self.gather(support, &sums, width, table.blocks() * LANES)
+        self.gather(support, &sums)
     }
 
     /// Spreads lines over rows and fine headings over bins with the weights of the evaluation target.
-    fn gather(&self, support: &Support, sums: &[f32], width: usize, lanes: usize) -> Vec<f64> {
-        let size = support.size();
-        let fine = size.headings * self.grain.heading;
-        let mut rows = vec![0f64; size.rows * width];
-        for (line, values) in sums.chunks_exact(width).enumerate() {
+    fn gather(&self, support: &Support, sums: &[f32]) -> Vec<f64> {
+        let (size, grain) = (support.size(), self.grain.heading);
+        let fine = size.headings * grain;
+        let width = size.columns * fine;
+        // The fine headings that reach a bin, counted from its own, with their weights.
+        let shares: Vec<(usize, f64)> = (0..grain)
+            .map(|part| (part, 1.0 - part as f64 / grain as f64))
+            .chain((1..grain).map(|part| (fine - grain + part, part as f64 / grain as f64)))
+            .collect();
+        let mut reaching = vec![Vec::new(); size.rows];
+        for line in 0..size.rows * self.grain.position {
             let y = line_coordinate(support, line, self.grain.position, 1);
             for (i, weight) in crate::target::linear(support.ys(), y) {
-                for (sum, v) in rows[i * width..(i + 1) * width].iter_mut().zip(values) {
-                    *sum += weight * f64::from(*v);
-                }
+                reaching[i].push((line, weight));
             }
         }
         let mut evidence = vec![0.0; size.len()];
-        for h in 0..fine {
-            let (d, part) = (h / self.grain.heading, (h % self.grain.heading) as f64 / self.grain.heading as f64);
-            for (bin, weight) in [(d, 1.0 - part), ((d + 1) % size.headings, part)] {
-                if weight == 0.0 {
-                    continue;
+        let mut row = vec![0f64; width];
+        for (i, lines) in reaching.iter().enumerate() {
+            row.fill(0.0);
+            for (line, weight) in lines {
+                for (sum, v) in row.iter_mut().zip(&sums[line * width..(line + 1) * width]) {
+                    *sum += weight * f64::from(*v);
                 }
-                for i in 0..size.rows {
-                    for j in 0..size.columns {
-                        evidence[support.index(bin, i, j)] += weight * rows[i * width + j * lanes + h];
-                    }
+            }
+            for (j, headings) in row.chunks_exact(fine).enumerate() {
+                for d in 0..size.headings {
+                    let at = |from: usize| headings[(d * grain + from) % fine];
+                    evidence[support.index(d, i, j)] = shares.iter().map(|(from, weight)| weight * at(*from)).sum();
                 }
             }
         }
@@ -83,7 +89,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// One line of fine positions (constant y), accumulated onto columns: `out[j lanes + h]`.
+    /// One line of fine positions (constant y), accumulated onto columns: `out[j fine + h]`.
     fn line(&self, line: usize, out: &mut [f32]) {
         #[cfg(target_arch = "x86_64")]
         if magnetar_signal::has_avx2() {
@@ -108,7 +114,7 @@ impl Job<'_> {
     fn line_plain(&self, line: usize, out: &mut [f32]) {
         let model = self.scorer.model();
         let grain = self.scorer.grain.position;
-        let lanes = self.table.blocks() * LANES;
+        let fine = self.table.headings();
         let y = line_coordinate(self.support, line, grain, 1);
         let [x0, x1, y0, y1] = self.support.bounds();
         let (margin, apart) = self.scorer.distances();
@@ -117,8 +123,7 @@ impl Job<'_> {
         }
         let patch2 = self.scorer.patch2(self.support);
         let kappa = model.phase_per_unit() as f32;
-        let (mut paths, mut matches) = (Paths::new(), Matches::new());
-        let mut point = vec![0f32; lanes];
+        let mut point = Point::new(self.assignments.len(), fine);
         for column in 0..self.support.size().columns * grain {
             let x = line_coordinate(self.support, column, grain, 0);
             let away = libm::hypot(x - self.rx.position.x, y - self.rx.position.y);
@@ -129,12 +134,12 @@ impl Job<'_> {
             if !self.tracer.admits(&tx) {
                 continue;
             }
-            self.tracer.trace(&tx, &mut paths);
-            matches.compare(&paths, &self.seen, &self.widths, kappa, patch2);
-            self.point(&paths, &matches, &mut point);
+            self.tracer.trace(&tx, &mut point.paths);
+            point.matches.compare(&point.paths, &self.seen, &self.widths, kappa, patch2);
+            let value = self.score(&mut point);
             for (j, weight) in crate::target::linear(self.support.xs(), x) {
                 let weight = weight as f32;
-                for (sum, value) in out[j * lanes..(j + 1) * lanes].iter_mut().zip(&point) {
+                for (sum, value) in out[j * fine..(j + 1) * fine].iter_mut().zip(value) {
                     *sum += weight * value;
                 }
             }
@@ -143,28 +148,80 @@ impl Job<'_> {
 
     /// Likelihood at one position for all fine headings, averaged over the materials.
     #[inline(always)]
-    fn point(&self, paths: &Paths, matches: &Matches, out: &mut [f32]) {
-        out.fill(0.0);
+    fn score<'p>(&self, point: &'p mut Point) -> &'p [f32] {
+        let Point { paths, matches, bases, block, values } = point;
+        let fine = self.table.headings();
         // Where no two paths explain both arrivals, materials make no difference worth its time: the first stands for all.
         let used = if matches.complete(&self.seen) { self.assignments.len() } else { 1 };
         let assignments = &self.assignments[..used.min(self.assignments.len())];
+        for (base, m) in bases.iter_mut().zip(assignments) {
+            *base = self.base_levels(paths, *m);
+        }
+        // Materials and headings side by side, so that every lane but the last few has work.
+        for start in (0..assignments.len() * fine).step_by(LANES) {
+            let (m, heading) = (start / fine, start % fine);
+            let one_material = heading + LANES <= fine || m + 1 == assignments.len();
+            for i in 0..paths.count {
+                let base = if one_material {
+                    Lanes::splat(bases[m][i])
+                } else {
+                    let of = |lane: usize| bases[((start + lane) / fine).min(assignments.len() - 1)][i];
+                    Lanes(std::array::from_fn(of))
+                };
+                block.snr[i] = Lanes::load(self.table.gains(paths.row[i] as usize, heading)) + base;
+            }
+            let l = likelihood(block, paths.count, matches, &self.seen, &self.widths);
+            values[start..start + LANES].copy_from_slice(&l.0);
+        }
+        let (first, others) = values.split_at_mut(fine);
+        for other in others.chunks_exact(fine).take(assignments.len().saturating_sub(1)) {
+            for (sum, value) in first.iter_mut().zip(other) {
+                *sum += value;
+            }
+        }
         let share = 1.0 / assignments.len().max(1) as f32;
-        for m in assignments {
-            let mut base = [0f32; MAX_PATHS];
-            for (i, base) in base.iter_mut().enumerate().take(paths.count) {
-                *base = paths.snr_db[i];
-                if paths.surface[i] != DIRECT {
-                    let reflection = self.scorer.shared.slabs.table(*m, paths.surface[i]);
-                    let power = reflection.power(paths.cos_incidence[i], paths.te[i], paths.tm[i]);
-                    *base += DB_PER_OCTAVE * log2(power + 1e-9);
-                }
+        for value in first.iter_mut() {
+            *value *= share;
+        }
+        first
+    }
+
+    /// Raw SNRs of the paths without the TX pattern in a material assignment, dB.
+    #[inline(always)]
+    fn base_levels(&self, paths: &Paths, assignment: usize) -> [f32; MAX_PATHS] {
+        let mut power = [1.0f32; MAX_PATHS];
+        for (i, power) in power.iter_mut().enumerate().take(paths.count) {
+            if paths.surface[i] != DIRECT {
+                let reflection = self.scorer.shared.slabs.table(assignment, paths.surface[i]);
+                *power = reflection.power(paths.cos_incidence[i], paths.te[i], paths.tm[i]) + 1e-9;
             }
-            for (block, out) in out.chunks_exact_mut(LANES).enumerate() {
-                let l = likelihood(paths, &base, matches, self.table, block, &self.seen, &self.widths);
-                for (sum, value) in out.iter_mut().zip(l.0) {
-                    *sum += share * value;
-                }
-            }
+        }
+        let mut base = paths.snr_db;
+        for (base, power) in base.iter_mut().zip(power) {
+            *base += DB_PER_OCTAVE * log2(power);
+        }
+        base
+    }
+}
+
+/// One fine position being scored.
+struct Point {
+    paths: Paths,
+    matches: Matches,
+    bases: Vec<[f32; MAX_PATHS]>,
+    block: Block,
+    values: Vec<f32>,
+}
+
+impl Point {
+    /// Room for so many material assignments and fine headings.
+    fn new(assignments: usize, headings: usize) -> Self {
+        Self {
+            paths: Paths::new(),
+            matches: Matches::new(),
+            bases: vec![[0.0; MAX_PATHS]; assignments],
+            block: Block::new(),
+            values: vec![0.0; (assignments.max(1) * headings).next_multiple_of(LANES)],
         }
     }
 }

@@ -8,6 +8,9 @@ use std::ops::{Add, AddAssign, Mul, MulAssign, Sub};
 /// Headings worked on together.
 pub(crate) const LANES: usize = 8;
 
+/// Where [`Lanes::soft_sign`] ends, in standard deviations.
+pub(crate) const STEP_END: f32 = 2.6;
+
 /// Eight f32 values.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
@@ -58,31 +61,40 @@ impl Lanes {
         self.map(|a| 1.0 / a)
     }
 
+    /// `1 / sqrt(x)`.
     #[inline(always)]
-    pub(crate) fn sqrt(self) -> Self {
-        self.map(f32::sqrt)
+    pub(crate) fn inverse_sqrt(self) -> Self {
+        self.map(inverse_sqrt)
     }
 
+    /// `2^x`.
     #[inline(always)]
-    pub(crate) fn exp(self) -> Self {
-        self.map(exp)
+    pub(crate) fn exp2(self) -> Self {
+        self.map(exp2)
+    }
+
+    /// Whether any of the values is above `limit`.
+    #[inline(always)]
+    pub(crate) fn any_above(self, limit: f32) -> bool {
+        // Not `any`, which stops at the first and so takes one value at a time.
+        self.0.iter().fold(false, |found, a| found | (*a > limit))
     }
 
     /// `1 / (1 + exp(-x))`.
     #[inline(always)]
     pub(crate) fn logistic(self) -> Self {
-        self.map(|x| 1.0 / (1.0 + exp(-x)))
+        self.map(|x| 1.0 / (1.0 + exp2(x * -std::f32::consts::LOG2_E)))
     }
 
-    /// Standard normal distribution function by a polynomial (error below 0.005), 0 and 1 beyond 2.6: cheap, for
-    /// probabilities whose tails do not matter.
+    /// Standard normal distribution function less one half by a polynomial (error below 0.005), constant beyond
+    /// [`STEP_END`]: cheap, for probabilities whose tails do not matter.
     #[inline(always)]
-    pub(crate) fn soft_step(self) -> Self {
+    pub(crate) fn soft_sign(self) -> Self {
         self.map(|x| {
-            let x = if x < -2.6 { -2.6 } else { x };
-            let x = if x > 2.6 { 2.6 } else { x };
+            let x = if x < -STEP_END { -STEP_END } else { x };
+            let x = if x > STEP_END { STEP_END } else { x };
             let x2 = x * x;
-            0.5 + x * (0.395_69 + x2 * (-0.059_769 + x2 * (0.006_102_4 - x2 * 0.000_253_17)))
+            x * (0.395_69 + x2 * (-0.059_769 + x2 * (0.006_102_4 - x2 * 0.000_253_17)))
         })
     }
 
@@ -139,6 +151,29 @@ impl MulAssign for Lanes {
     }
 }
 
+/// `2^x` to 3e-6 relative, for -126 to 126 (held there): a power of two by its bits times a polynomial.
+#[inline(always)]
+pub(crate) fn exp2(x: f32) -> f32 {
+    let x = if x < -126.0 { -126.0 } else { x };
+    let x = if x > 126.0 { 126.0 } else { x };
+    // Adding 1.5 x 2^23 rounds to the nearest integer, which then sits in the low bits.
+    let magic = 12_582_912.0f32;
+    let shifted = x + magic;
+    let f = x - (shifted - magic);
+    // The least largest relative error of degree 4 within half an octave either way.
+    let p = 0.999_999_26 + f * (0.693_121_8 + f * (0.240_247_45 + f * (0.055_917_86 + f * 0.009_570_102)));
+    f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits().wrapping_shl(23)))
+}
+
+/// `1 / sqrt(x)` to 1e-6 relative for positive normal numbers: a first guess by the bits, two steps of Newton's method,
+/// the first with constants that spread the guess's error evenly.
+#[inline(always)]
+pub(crate) fn inverse_sqrt(x: f32) -> f32 {
+    let guess = f32::from_bits(0x5f1f_fff9_u32.wrapping_sub(x.to_bits() >> 1));
+    let closer = guess * (0.703_952_25 * (2.389_244_6 - x * (guess * guess)));
+    closer * (1.5 - (0.5 * x) * (closer * closer))
+}
+
 /// `exp(x)` to 3e-6 relative, for -87 to 87 (held there): a power of two by its bits times a polynomial.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
@@ -192,6 +227,8 @@ mod tests {
         fn exp_log_and_angle_are_close(x in -80.0f32..80.0, a in -3.1f32..3.1, r in 1e-3f32..1e3) {
             prop_assert!((exp(x) / f64::from(x).exp() as f32 - 1.0).abs() < 1e-5);
             prop_assert!((log2(r) - r.log2()).abs() < 3e-5);
+            prop_assert!((exp2(x) / f64::from(x).exp2() as f32 - 1.0).abs() < 4e-6);
+            prop_assert!((f64::from(inverse_sqrt(r)) * f64::from(r).sqrt() - 1.0).abs() < 1.5e-6);
             prop_assert!((atan2(r * a.sin(), r * a.cos()) - a).abs() < 5e-5);
         }
     }
@@ -200,6 +237,7 @@ mod tests {
     fn extremes_stay_finite() {
         assert!(exp(-1e30) > 0.0 && exp(-1e30) < 1e-37);
         assert!(exp(1e30).is_finite());
+        assert!(exp2(-1e30) > 0.0 && exp2(-1e30) < 1e-37 && exp2(1e30).is_finite());
         assert!(atan2(0.0, 0.0).is_finite());
         assert!((Lanes::splat(3.0).normal_cdf().0[0] - 0.998_65).abs() < 0.01);
     }

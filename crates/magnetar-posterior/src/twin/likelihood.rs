@@ -2,16 +2,20 @@
 //!
 //! `docs/posterior.md` derives each term. Everything here is flat arrays of f32 and small tables, no allocation.
 
+use std::f32::consts::LOG2_E;
+
 use super::geometry::{MAX_PATHS, Paths};
-use super::lanes::Lanes;
-use super::tables::HeadingTable;
+use super::lanes::{Lanes, STEP_END, exp2, inverse_sqrt};
 
 /// Half the square of 20 / ln 10, dB^2: the variance of `20 log10 |1 + r e^{j psi}|` over a uniform psi is this times
 /// Li2(r^2).
 const FADING_DB2: f32 = 37.722;
 
-/// `ln 10 / 10`: nepers of power in a decibel.
-const NEPERS_PER_DB: f32 = 0.230_258_5;
+/// `log2(10) / 10`: octaves of power in a decibel.
+const OCTAVES_PER_DB: f32 = 0.332_192_8;
+
+/// Slope of the logistic function that is closest to the normal distribution function, for powers of two.
+const LEVEL_SLOPE: f32 = 1.702 * LOG2_E;
 
 const INV_SQRT_TAU: f32 = 0.398_942_3;
 
@@ -85,23 +89,102 @@ pub(crate) struct Matches {
     mismatch2: [[f32; MAX_PATHS]; USED],
     /// Phase variance of path and arrival without fading.
     variance: [[f32; MAX_PATHS]; USED],
-    /// What the reported pose's error adds to the variance of a path's SNR, dB^2.
-    level_variance: [f32; MAX_PATHS],
     /// Paths whose phase can explain the arrival.
     near: [[u8; MAX_PATHS]; USED],
     near_count: [usize; USED],
+    alone: Alone,
+}
+
+/// Paths as they are without merging. For those that merge with none it holds for all headings and materials.
+#[derive(Debug, Clone)]
+struct Alone {
+    /// Whether the path merges with none.
+    holds: [bool; MAX_PATHS],
+    /// Variance of its SNR, dB^2.
+    variance: [f32; MAX_PATHS],
+    /// One over the spread of its excess over the cut, per dB: where the level is known, and where it is not.
+    spread: [f32; MAX_PATHS],
+    blind_spread: [f32; MAX_PATHS],
+    /// One over the spread of its SNR, in the unit that [`level_density`] takes.
+    scale: [f32; MAX_PATHS],
+    /// Density of its phase mismatch with each arrival, per radian.
+    phase_density: [[f32; MAX_PATHS]; USED],
+}
+
+/// One block of headings being scored.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    /// Raw SNR of each path, dB: what the caller sets.
+    pub(crate) snr: [Lanes; MAX_PATHS],
+    variance: [Lanes; MAX_PATHS],
+    /// What fading adds to the phase variance.
+    blur: [Lanes; MAX_PATHS],
+    /// Probability that the path is a component of its own.
+    own: [Lanes; MAX_PATHS],
+    scale: [Lanes; MAX_PATHS],
+    /// How well each near path explains the second arrival's phase.
+    second: [Lanes; MAX_PATHS],
+    /// Probability that the path stayed below the cut.
+    hidden: [Lanes; MAX_PATHS],
+    rivals: [Rival; MAX_PATHS],
+}
+
+/// A path that may have been above the cut.
+#[derive(Debug, Clone, Copy)]
+struct Rival {
+    path: usize,
+    /// Excess over the cut at zero level offset, and per dB of it, in units of its spread.
+    excess: Lanes,
+    spread: Lanes,
+    own: Lanes,
+    /// One minus half of `own`.
+    rest: Lanes,
+}
+
+impl Rival {
+    /// Probability that the path stayed below the cut at an excess in units of its spread; never quite zero.
+    #[inline(always)]
+    fn hidden(&self, excess: Lanes) -> Lanes {
+        (self.rest - self.own * excess.soft_sign()).max(Lanes::splat(0.02))
+    }
+}
+
+impl Block {
+    pub(crate) fn new() -> Self {
+        let zero = Lanes::splat(0.0);
+        let rival = Rival { path: 0, excess: zero, spread: zero, own: zero, rest: zero };
+        let each = [zero; MAX_PATHS];
+        Self {
+            snr: each,
+            variance: each,
+            blur: each,
+            own: each,
+            scale: each,
+            second: each,
+            hidden: each,
+            rivals: [rival; MAX_PATHS],
+        }
+    }
 }
 
 impl Matches {
     pub(crate) fn new() -> Self {
+        let alone = Alone {
+            holds: [true; MAX_PATHS],
+            variance: [1.0; MAX_PATHS],
+            spread: [1.0; MAX_PATHS],
+            blind_spread: [1.0; MAX_PATHS],
+            scale: [1.0; MAX_PATHS],
+            phase_density: [[0.0; MAX_PATHS]; USED],
+        };
         Self {
             merges: [Merge { a: 0, b: 0, weight: 0.0, turn: 0.0 }; MAX_MERGES],
             merge_count: 0,
             mismatch2: [[0.0; MAX_PATHS]; USED],
             variance: [[1.0; MAX_PATHS]; USED],
-            level_variance: [0.0; MAX_PATHS],
             near: [[0; MAX_PATHS]; USED],
             near_count: [0; USED],
+            alone,
         }
     }
 
@@ -110,6 +193,7 @@ impl Matches {
     #[inline(always)]
     pub(crate) fn compare(&mut self, paths: &Paths, seen: &Observed, widths: &Widths, kappa: f32, patch2: f32) {
         self.merge_count = 0;
+        self.alone.holds = [true; MAX_PATHS];
         let reach = widths.merge_m + 3.0 * widths.merge_softness_m;
         let mut fades = [0.0f32; MAX_PATHS];
         for a in 0..paths.count {
@@ -120,6 +204,8 @@ impl Matches {
                     let turn = 1.0 - libm::cosf(kappa * (paths.across[a] - paths.across[b]));
                     self.merges[self.merge_count] = Merge { a, b, weight, turn };
                     self.merge_count += 1;
+                    self.alone.holds[a] = false;
+                    self.alone.holds[b] = false;
                     fades[a] += weight * turn;
                     fades[b] += weight * turn;
                 }
@@ -135,8 +221,11 @@ impl Matches {
                 if paths.surface[i] == super::geometry::DIRECT { 0.0 } else { 4.0 * widths.map_variance * sine2 };
             let turned = widths.heading_variance + widths.position_variance * inverse2;
             *swing = turned + (patch2 + image2) * inverse2;
-            self.level_variance[i] = paths.slope2[i] * turned;
+            let reflected = paths.surface[i] != super::geometry::DIRECT;
+            let class = if reflected { widths.reflection_variance } else { widths.los_variance };
+            self.alone.variance[i] = class + paths.slope2[i] * turned;
         }
+        self.alone.spread(widths);
         for k in 0..seen.count {
             self.near_count[k] = 0;
             for (i, fade) in fades.iter().enumerate().take(paths.count) {
@@ -151,6 +240,7 @@ impl Matches {
                 if mismatch * mismatch < 12.25 * variance + 4.0 * widths.fading * fade {
                     self.near[k][self.near_count[k]] = i as u8;
                     self.near_count[k] += 1;
+                    self.alone.phase_density[k][i] = phase_density_of(variance, mismatch * mismatch);
                 }
             }
         }
@@ -178,144 +268,213 @@ pub(crate) fn stray_likelihood(seen: &Observed, widths: &Widths) -> f32 {
     }
 }
 
-/// Likelihood of what was seen for one block of headings. `base_db` are raw SNRs without the TX pattern.
+impl Alone {
+    /// What follows from the variances.
+    #[inline(always)]
+    fn spread(&mut self, widths: &Widths) {
+        let blind = widths.blind_variance();
+        for (i, variance) in self.variance.iter().enumerate() {
+            self.spread[i] = inverse_sqrt(variance + widths.rank_variance);
+            self.blind_spread[i] = inverse_sqrt(variance + blind);
+            self.scale[i] = inverse_sqrt(*variance) * LEVEL_SLOPE;
+        }
+    }
+}
+
+impl Widths {
+    /// Variance to add to a path's where nothing tells the level: that of the level prior.
+    #[inline(always)]
+    fn blind_variance(&self) -> f32 {
+        self.rank_variance + self.offset_max * self.offset_max / 3.0
+    }
+}
+
+/// Likelihood of what was seen for one block of headings, whose SNRs are set, at a position of so many paths.
 #[inline(always)]
 pub(crate) fn likelihood(
-    paths: &Paths,
-    base_db: &[f32; MAX_PATHS],
+    block: &mut Block,
+    count: usize,
     matches: &Matches,
-    gains: &HeadingTable,
-    block: usize,
     seen: &Observed,
     widths: &Widths,
 ) -> Lanes {
-    let n = paths.count;
-    let one = Lanes::splat(1.0);
-    let mut snr = [one; MAX_PATHS];
-    let mut variance = [one; MAX_PATHS];
-    let mut blur = [Lanes::splat(0.0); MAX_PATHS];
-    let mut own = [one; MAX_PATHS];
-    for i in 0..n {
-        snr[i] = Lanes::load(gains.block(paths.row[i] as usize, block)) + Lanes::splat(base_db[i]);
-        let reflected = paths.surface[i] != super::geometry::DIRECT;
-        let class = if reflected { widths.reflection_variance } else { widths.los_variance };
-        variance[i] = Lanes::splat(class + matches.level_variance[i]);
-    }
-    for merge in &matches.merges[..matches.merge_count] {
-        let (a, b) = (merge.a, merge.b);
-        let difference = snr[a] - snr[b];
-        let stronger = (difference * 1.0).logistic();
-        // Power ratio of the weaker to the stronger, at most 1.
-        let ratio = (difference.max(difference * -1.0) * -NEPERS_PER_DB).exp();
-        let dilogarithm = ratio * (one + ratio * (Lanes::splat(0.25) + ratio * 0.395));
-        let fade = dilogarithm * (merge.weight * widths.fading);
-        variance[a] += fade * FADING_DB2;
-        variance[b] += fade * FADING_DB2;
-        blur[a] += fade * merge.turn;
-        blur[b] += fade * merge.turn;
-        own[a] *= one - (one - stronger) * merge.weight;
-        own[b] *= one - stronger * merge.weight;
-    }
+    let n = count.min(MAX_PATHS);
+    block.merge(n, matches, widths);
     if seen.count == 0 {
-        return silence(&snr[..n], &variance[..n], &own[..n], seen, widths);
+        return silence(&block.snr[..n], &block.variance[..n], &block.own[..n], seen, widths);
     }
-    // How well each near path explains the second arrival's phase.
-    let mut second = [one; MAX_PATHS];
-    for &j in &matches.near[1][..if seen.count > 1 { matches.near_count[1] } else { 0 }] {
+    let (rivals, unseen) = block.find_rivals(n, matches, seen, widths);
+    let near: [&[u8]; USED] = std::array::from_fn(|k| &matches.near[k][..matches.near_count[k]]);
+    let second_near = if seen.count > 1 { near[1] } else { &[] };
+    for &j in second_near {
         let j = usize::from(j);
-        second[j] = own[j] * phase_density(matches, 1, j, blur[j]);
+        block.second[j] = block.explains(matches, 1, j);
     }
     let limit = Lanes::splat(widths.offset_max);
+    // Densities of the level are all over the prior's range: it is divided by once.
+    let inverse_range = 1.0 / (2.0 * widths.offset_max).max(1e-3);
     let mut total = Lanes::splat(0.0);
-    // Excess of each path over the cut in units of its spread, less the power offset. Where all arrivals are strays,
-    // nothing tells the offset: its variance adds to the spread.
-    let (mut spread, mut excess) = ([one; MAX_PATHS], [one; MAX_PATHS]);
-    let mut unseen = one;
-    let unknown_level = Lanes::splat(widths.rank_variance + widths.offset_max * widths.offset_max / 3.0);
-    for l in 0..n {
-        let above = snr[l] - Lanes::splat(seen.cut_db);
-        spread[l] = (variance[l] + Lanes::splat(widths.rank_variance)).sqrt().recip();
-        excess[l] = above * spread[l];
-        if widths.ranking {
-            let above = (above * (variance[l] + unknown_level).sqrt().recip()).soft_step();
-            unseen *= (one - own[l] * above).max(Lanes::splat(0.02));
-        }
-    }
-    for &i in &matches.near[0][..matches.near_count[0]] {
+    for &i in near[0] {
         let i = usize::from(i);
-        let first = own[i] * phase_density(matches, 0, i, blur[i]);
-        let d1 = Lanes::splat(seen.snr_db[0]) - snr[i];
-        let offset = d1.min(limit).max(limit * -1.0);
-        // Everything else must have stayed below the cut.
-        let mut others = one;
-        let mut hidden = [one; MAX_PATHS];
-        for l in 0..n {
-            if l == i || !widths.ranking {
-                continue;
-            }
-            let above = (excess[l] + offset * spread[l]).soft_step();
-            hidden[l] = (one - own[l] * above).max(Lanes::splat(0.02));
-            others *= hidden[l];
-        }
-        let alone = offset_density(d1, variance[i], limit);
+        let first = block.explains(matches, 0, i);
+        let d1 = Lanes::splat(seen.snr_db[0]) - block.snr[i];
+        let others = block.others_hidden(rivals, i, d1.min(limit).max(limit * -1.0));
+        let alone = level_density(d1, block.scale[i], limit);
         if seen.count == 1 {
             total += first * others * alone;
             continue;
         }
         let mut explained = alone * (widths.outlier_second * widths.stray);
-        for &j in &matches.near[1][..matches.near_count[1]] {
+        for &j in second_near {
             let j = usize::from(j);
             if j == i {
                 continue;
             }
-            let d2 = Lanes::splat(seen.snr_db[1]) - snr[j];
-            let sum = variance[i] + variance[j];
-            let inverse = sum.recip();
-            let gap = d1 - d2;
-            let density = (gap * gap * inverse * -0.5).exp() * inverse.sqrt() * INV_SQRT_TAU;
-            let common = (d1 * variance[j] + d2 * variance[i]) * inverse;
-            let within = offset_density(common, variance[i] * variance[j] * inverse, limit);
-            let powers =
-                if widths.shared_offset { density * within } else { alone * offset_density(d2, variance[j], limit) };
-            explained += second[j] * powers * hidden[j].recip() * (1.0 - widths.outlier_second);
+            let d2 = Lanes::splat(seen.snr_db[1]) - block.snr[j];
+            let powers = if widths.shared_offset {
+                block.both_levels(i, j, d1, d2, limit)
+            } else {
+                alone * level_density(d2, block.scale[j], limit) * inverse_range
+            };
+            explained += block.second[j] * powers * block.hidden[j].recip() * (1.0 - widths.outlier_second);
         }
         total += first * others * explained;
     }
     total = total * (1.0 - widths.outlier_first);
-    if seen.count > 1 {
-        for &j in &matches.near[1][..matches.near_count[1]] {
-            let j = usize::from(j);
-            let d2 = Lanes::splat(seen.snr_db[1]) - snr[j];
-            let offset = d2.min(limit).max(limit * -1.0);
-            let mut others = one;
-            for l in 0..if widths.ranking { n } else { 0 } {
-                if l != j {
-                    let above = (excess[l] + offset * spread[l]).soft_step();
-                    others *= (one - own[l] * above).max(Lanes::splat(0.02));
-                }
-            }
-            let alone = offset_density(d2, variance[j], limit);
-            let share = widths.outlier_first * (1.0 - widths.outlier_second) * widths.stray;
-            total += second[j] * others * alone * share;
+    for &j in second_near {
+        let j = usize::from(j);
+        let d2 = Lanes::splat(seen.snr_db[1]) - block.snr[j];
+        let others = block.others_hidden(rivals, j, d2.min(limit).max(limit * -1.0));
+        let alone = level_density(d2, block.scale[j], limit);
+        let share = widths.outlier_first * (1.0 - widths.outlier_second) * widths.stray;
+        total += block.second[j] * others * alone * share;
+    }
+    total * inverse_range + unseen * stray_likelihood(seen, widths)
+}
+
+impl Block {
+    /// What merging does to the variances and to which paths are components of their own.
+    #[inline(always)]
+    fn merge(&mut self, n: usize, matches: &Matches, widths: &Widths) {
+        let one = Lanes::splat(1.0);
+        for i in 0..n {
+            self.variance[i] = Lanes::splat(matches.alone.variance[i]);
+            self.own[i] = one;
+            self.blur[i] = Lanes::splat(0.0);
+        }
+        for merge in &matches.merges[..matches.merge_count] {
+            let (a, b) = (merge.a, merge.b);
+            let difference = self.snr[a] - self.snr[b];
+            let stronger = difference.logistic();
+            // Power ratio of the weaker to the stronger, at most 1.
+            let ratio = (difference.max(difference * -1.0) * -OCTAVES_PER_DB).exp2();
+            let dilogarithm = ratio * (one + ratio * (Lanes::splat(0.25) + ratio * 0.395));
+            let fade = dilogarithm * (merge.weight * widths.fading);
+            self.variance[a] += fade * FADING_DB2;
+            self.variance[b] += fade * FADING_DB2;
+            self.blur[a] += fade * merge.turn;
+            self.blur[b] += fade * merge.turn;
+            self.own[a] *= one - (one - stronger) * merge.weight;
+            self.own[b] *= one - stronger * merge.weight;
         }
     }
-    total + unseen * stray_likelihood(seen, widths)
+
+    /// Finds the paths that may have been above the cut, and how likely it is that none was where all arrivals are strays.
+    #[inline(always)]
+    fn find_rivals(&mut self, n: usize, matches: &Matches, seen: &Observed, widths: &Widths) -> (usize, Lanes) {
+        let one = Lanes::splat(1.0);
+        let blind_variance = Lanes::splat(widths.blind_variance());
+        let (mut rivals, mut unseen) = (0, one);
+        for l in 0..n {
+            let alone = &matches.alone;
+            let (spread, blind_spread) = if alone.holds[l] {
+                self.scale[l] = Lanes::splat(alone.scale[l]);
+                (Lanes::splat(alone.spread[l]), Lanes::splat(alone.blind_spread[l]))
+            } else {
+                let variance = self.variance[l];
+                self.scale[l] = variance.inverse_sqrt() * LEVEL_SLOPE;
+                let spread = (variance + Lanes::splat(widths.rank_variance)).inverse_sqrt();
+                (spread, (variance + blind_variance).inverse_sqrt())
+            };
+            self.hidden[l] = one;
+            let above = self.snr[l] - Lanes::splat(seen.cut_db);
+            let (excess, blind) = (above * spread, above * blind_spread);
+            // One that stays far below the cut at any level is hidden for certain.
+            if widths.ranking && (excess + spread * widths.offset_max).max(blind).any_above(-STEP_END) {
+                let own = self.own[l];
+                let rival = Rival { path: l, excess, spread, own, rest: one - own * 0.5 };
+                unseen *= rival.hidden(blind);
+                self.rivals[rivals] = rival;
+                rivals += 1;
+            }
+        }
+        (rivals, unseen)
+    }
+
+    /// How likely all rivals but path `i` stayed below the cut at a level offset; sets `hidden` of each.
+    #[inline(always)]
+    fn others_hidden(&mut self, rivals: usize, i: usize, offset: Lanes) -> Lanes {
+        let mut others = Lanes::splat(1.0);
+        for rival in &self.rivals[..rivals] {
+            if rival.path != i {
+                let hidden = rival.hidden(rival.excess + offset * rival.spread);
+                self.hidden[rival.path] = hidden;
+                others *= hidden;
+            }
+        }
+        others
+    }
+
+    /// How well path `i`, as a component of its own, explains the phase of arrival `k`.
+    #[inline(always)]
+    fn explains(&self, matches: &Matches, k: usize, i: usize) -> Lanes {
+        if matches.alone.holds[i] {
+            return Lanes::splat(matches.alone.phase_density[k][i]);
+        }
+        let variance = Lanes::splat(matches.variance[k][i]) + self.blur[i];
+        self.own[i] * phase_density(variance, matches.mismatch2[k][i])
+    }
+
+    /// Density of both SNR excesses, those of paths `i` and `j`, under one level offset; per dB and over the prior's range.
+    #[inline(always)]
+    fn both_levels(&self, i: usize, j: usize, d1: Lanes, d2: Lanes, limit: Lanes) -> Lanes {
+        let (first, second) = (self.variance[i], self.variance[j]);
+        let sum = first + second;
+        let root = sum.inverse_sqrt();
+        let inverse = root * root;
+        let gap = d1 - d2;
+        let density = (gap * gap * inverse * (-0.5 * LOG2_E)).exp2() * root * INV_SQRT_TAU;
+        let common = (d1 * second + d2 * first) * inverse;
+        // One over the root of first * second / sum, by the roots that are at hand.
+        let scale = self.scale[i] * self.scale[j] * (sum * root) * (1.0 / LEVEL_SLOPE);
+        density * level_density(common, scale, limit)
+    }
 }
 
 /// Density of a wrapped phase mismatch, per radian (the width stays far below a turn).
 #[inline(always)]
-fn phase_density(matches: &Matches, k: usize, i: usize, blur: Lanes) -> Lanes {
-    let inverse = (Lanes::splat(matches.variance[k][i]) + blur).recip();
-    (inverse * (-0.5 * matches.mismatch2[k][i])).exp() * inverse.sqrt() * INV_SQRT_TAU
+fn phase_density(variance: Lanes, mismatch2: f32) -> Lanes {
+    let root = variance.inverse_sqrt();
+    (root * root * (-0.5 * LOG2_E * mismatch2)).exp2() * root * INV_SQRT_TAU
 }
 
-/// Density, per dB, of an SNR excess `d` of this variance plus a power offset uniform within the limit.
+/// [`phase_density`] of one path.
 #[inline(always)]
-fn offset_density(d: Lanes, variance: Lanes, limit: Lanes) -> Lanes {
-    let scale = variance.sqrt().recip();
-    let upper = ((limit - d) * scale).normal_cdf();
-    let lower = ((limit * -1.0 - d) * scale).normal_cdf();
-    (upper - lower).max(Lanes::splat(0.0)) * (limit + limit).max(Lanes::splat(1e-3)).recip()
+fn phase_density_of(variance: f32, mismatch2: f32) -> f32 {
+    let root = inverse_sqrt(variance);
+    exp2(root * root * (-0.5 * LOG2_E * mismatch2)) * root * INV_SQRT_TAU
+}
+
+/// Probability that a level within the limit and an error together are an SNR excess `d`: the normal distribution function
+/// from end to end, by its logistic approximation (error below 0.01). `scale` is [`LEVEL_SLOPE`] over the error's spread.
+/// Divided by the prior's range it is the excess's density, per dB.
+#[inline(always)]
+fn level_density(d: Lanes, scale: Lanes, limit: Lanes) -> Lanes {
+    let one = Lanes::splat(1.0);
+    let (middle, half) = (d * scale, limit * scale);
+    let (upper, lower) = ((middle - half).exp2(), (middle + half).exp2());
+    // 1 / (1 + upper) - 1 / (1 + lower); a product beyond single precision is one over nothing.
+    (lower - upper).max(Lanes::splat(0.0)) * ((one + upper) * (one + lower)).recip()
 }
 
 /// Probability that nothing is detected, averaged over the power offset.
@@ -326,7 +485,7 @@ fn silence(snr: &[Lanes], variance: &[Lanes], own: &[Lanes], seen: &Observed, wi
     for step in [-0.8f32, -0.4, 0.0, 0.4, 0.8] {
         let mut hidden = one;
         for ((snr, variance), own) in snr.iter().zip(variance).zip(own) {
-            let spread = (*variance + Lanes::splat(widths.rank_variance)).sqrt().recip();
+            let spread = (*variance + Lanes::splat(widths.rank_variance)).inverse_sqrt();
             let level = Lanes::splat(step * widths.offset_max - seen.cut_db);
             hidden *= one - *own * ((*snr + level) * spread).normal_cdf();
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use magnetar_scene::Pose;
 use magnetar_signal::Arrivals;
 
+use super::lanes::{exp2, log2};
 use super::likelihood::{Observed, USED, Widths};
 use super::tables::{GainTable, HeadingTable, SlabTables};
 use super::{Ablation, MAX_ARRIVALS, TwinModel, TwinParameters};
@@ -168,7 +169,8 @@ impl TwinScorer {
         let size = support.size();
         let mask = support.mask(rx);
         let top = evidence.iter().copied().fold(0.0, f64::max);
-        let tempered: Vec<f64> = evidence.iter().map(|e| power(e / top, self.parameters.temperature)).collect();
+        let (scale, temperature) = (1.0 / top, self.parameters.temperature as f32);
+        let tempered: Vec<f64> = evidence.iter().map(|e| f64::from(power((e * scale) as f32, temperature))).collect();
         let total: f64 = tempered.iter().sum();
         let even = self.parameters.uniform_share / size.len() as f64;
         let kept = (1.0 - self.parameters.uniform_share) / total;
@@ -257,7 +259,9 @@ impl TwinScorer {
     }
 }
 
-/// `x` to a power, for `x` from 0 to 1 and a positive power.
-fn power(x: f64, exponent: f64) -> f64 {
-    if x > 0.0 { libm::exp(exponent * libm::log(x)) } else { 0.0 }
+/// `x` to a power to 1e-5 relative, for `x` from 0 to 1 and a positive power; what single precision does not hold is 0.
+#[inline(always)]
+fn power(x: f32, exponent: f32) -> f32 {
+    let power = exp2(exponent * log2(x));
+    if x > f32::MIN_POSITIVE { power } else { 0.0 }
 }

@@ -67,51 +67,54 @@ impl GainTable {
     }
 }
 
-/// The TX gain of a departure for all headings at once: a row of `lanes` values, lane h at heading `h 2 pi / headings`.
+/// The TX gain of a departure for all headings at once: a row of values, value h at heading `h 2 pi / headings`, and
+/// around once more far enough for [`LANES`] values to be taken from any heading on.
 #[derive(Debug, Clone)]
 pub(crate) struct HeadingTable {
-    rows: Vec<[f32; LANES]>,
-    blocks: usize,
+    rows: Vec<f32>,
+    headings: usize,
+    stride: usize,
 }
 
 impl HeadingTable {
     pub(crate) fn new(gain: &GainTable, headings: usize) -> Self {
-        let blocks = headings.div_ceil(LANES);
-        let mut rows = Vec::with_capacity(ELEVATION_STEPS * AZIMUTH_STEPS * blocks);
+        let stride = headings + LANES - 1;
+        let mut rows = Vec::with_capacity(ELEVATION_STEPS * AZIMUTH_STEPS * stride);
         for e in 0..ELEVATION_STEPS {
             for a in 0..AZIMUTH_STEPS {
                 let azimuth = (a as f64).to_radians();
-                for block in 0..blocks {
-                    rows.push(std::array::from_fn(|lane| {
-                        // Padding lanes repeat the last heading: finite, and never read.
-                        let h = (block * LANES + lane).min(headings - 1);
-                        gain.at((azimuth - h as f64 * 2.0 * PI / headings as f64) as f32, e)
-                    }));
-                }
+                let start = rows.len();
+                rows.extend(
+                    (0..headings).map(|h| gain.at((azimuth - h as f64 * 2.0 * PI / headings as f64) as f32, e)),
+                );
+                rows.extend((0..LANES - 1).map(|h| rows[start + h % headings]).collect::<Vec<_>>());
             }
         }
-        Self { rows, blocks }
+        Self { rows, headings, stride }
     }
 
-    /// The first block of the row for a departure azimuth (radians, global frame) and elevation index.
+    /// Where the row for a departure azimuth (radians, global frame) and elevation index starts.
     #[inline(always)]
     pub(crate) fn row(&self, azimuth: f32, elevation: usize) -> usize {
         let degrees = (azimuth * (180.0 / std::f32::consts::PI) + 720.5) as usize % AZIMUTH_STEPS;
-        (elevation * AZIMUTH_STEPS + degrees) * self.blocks
+        (elevation * AZIMUTH_STEPS + degrees) * self.stride
     }
 
-    /// All rows, one after another.
+    /// All rows, one after another, each padded to a multiple of [`LANES`].
     pub(crate) fn flat(&self) -> Vec<f32> {
-        self.rows.as_flattened().to_vec()
+        let padded = self.headings.next_multiple_of(LANES);
+        self.rows.chunks_exact(self.stride).flat_map(|row| &row[..padded]).copied().collect()
     }
 
+    /// The gains of the row that starts at `row` from a heading on, around the circle.
     #[inline(always)]
-    pub(crate) fn block(&self, row: usize, block: usize) -> &[f32; LANES] {
-        &self.rows[row + block]
+    pub(crate) fn gains(&self, row: usize, heading: usize) -> &[f32; LANES] {
+        self.rows[row + heading..].first_chunk().expect("a row is long enough from any heading on")
     }
 
-    pub(crate) fn blocks(&self) -> usize {
-        self.blocks
+    /// Headings in a row.
+    pub(crate) fn headings(&self) -> usize {
+        self.headings
     }
 }
 
