@@ -1,10 +1,13 @@
 //! The sum over paths: `H_m(f_k) = sum gain exp(-j 2 pi f_k tau_m)`.
 
+#![allow(clippy::needless_range_loop, reason = "lanes read best by their indices")]
+
 use wide::f32x8;
 
 use crate::Observation;
 use crate::observation::GROUP;
 use crate::phasor::{self, Fine, Pair};
+use crate::processor::has_avx2;
 use crate::reduced_path::ReducedPath;
 
 /// Sums reduced paths into a block. Its tables are kept between calls, so that a used one does not allocate.
@@ -21,30 +24,49 @@ impl PathSum {
     pub fn sum(&mut self, paths: &[ReducedPath], block: &mut Observation) {
         let groups = block.bins().div_ceil(GROUP);
         self.fill_tables(paths, groups);
-        let (coarse, fine) = (&self.coarse, &self.fine);
+        self.add_up(paths.len(), block);
+        block.clear_padding();
+    }
+
+    fn add_up(&self, paths: usize, block: &mut Observation) {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
+            // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
+            unsafe {
+                self.add_up_avx2(paths, block);
+            }
+            return;
+        }
+        self.add_up_in_order(paths, block);
+    }
+
+    /// [`Self::add_up_in_order`] compiled for wider vectors; the same operations, so the same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn add_up_avx2(&self, paths: usize, block: &mut Observation) {
+        self.add_up_in_order(paths, block);
+    }
+
+    #[inline(always)]
+    fn add_up_in_order(&self, paths: usize, block: &mut Observation) {
         for element in 0..2 {
             let re = block.re[element].as_chunks_mut::<GROUP>().0;
             let im = block.im[element].as_chunks_mut::<GROUP>().0;
             for (group, (re, im)) in re.iter_mut().zip(im).enumerate() {
-                let coarse = &coarse[group * paths.len()..][..paths.len()];
-                let mut sum = [f32x8::ZERO; 4];
-                for (coarse, fine) in coarse.iter().zip(fine) {
-                    let [a, b] = coarse[element].map(f32x8::splat);
-                    let fine = &fine[element];
-                    for half in 0..2 {
-                        let x = lanes(&fine.re, half);
-                        let y = lanes(&fine.im, half);
-                        sum[half] += a * x - b * y;
-                        sum[2 + half] += a * y + b * x;
+                let (mut sum_re, mut sum_im) = ([0.0; GROUP], [0.0; GROUP]);
+                for (coarse, fine) in self.coarse[group * paths..][..paths].iter().zip(&self.fine) {
+                    let ([a, b], fine) = (coarse[element], &fine[element]);
+                    for j in 0..GROUP {
+                        let (x, y) = (fine.re[j], fine.im[j]);
+                        sum_re[j] += a * x - b * y;
+                        sum_im[j] += a * y + b * x;
                     }
                 }
-                for half in 0..2 {
-                    store(re, half, sum[half]);
-                    store(im, half, sum[2 + half]);
-                }
+                *re = sum_re;
+                *im = sum_im;
             }
         }
-        block.clear_padding();
     }
 
     fn fill_tables(&mut self, paths: &[ReducedPath], groups: usize) {

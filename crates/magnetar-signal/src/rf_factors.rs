@@ -1,5 +1,7 @@
 //! The RF chain as one complex factor per bin and channel, and its application.
 
+#![allow(clippy::needless_range_loop, reason = "lanes read best by their indices")]
+
 use std::f64::consts::PI;
 
 use wide::{f32x8, f64x2};
@@ -7,6 +9,7 @@ use wide::{f32x8, f64x2};
 use crate::observation::GROUP;
 use crate::path_sum::{lanes, store};
 use crate::phasor::{self, Fine, Pair};
+use crate::processor::has_avx2;
 use crate::rf_chain::{MAX_RIPPLE_TERMS, RfChainDraw};
 use crate::{Band, Observation, ReducedRfChain, vector_math};
 
@@ -106,6 +109,27 @@ impl RfFactors {
     /// Applies the factors to a noise-free block and scales it so that its energy stays what it was. A block of zeros
     /// stays one.
     pub fn apply(&self, block: &mut Observation) {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
+            // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
+            unsafe {
+                self.apply_avx2(block);
+            }
+            return;
+        }
+        self.apply_in_order(block);
+    }
+
+    /// [`Self::apply_in_order`] compiled for wider vectors; the same operations, so the same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn apply_avx2(&self, block: &mut Observation) {
+        self.apply_in_order(block);
+    }
+
+    #[inline(always)]
+    fn apply_in_order(&self, block: &mut Observation) {
         let (mut before, mut after) = (0.0f64, 0.0f64);
         for channel in 0..2 {
             let re = block.re[channel].as_chunks_mut::<GROUP>().0;
@@ -113,19 +137,17 @@ impl RfFactors {
             let factor_re = self.factors.re[channel].as_chunks::<GROUP>().0;
             let factor_im = self.factors.im[channel].as_chunks::<GROUP>().0;
             for ((re, im), (a, b)) in re.iter_mut().zip(im).zip(factor_re.iter().zip(factor_im)) {
-                let (mut kept, mut changed) = (f32x8::ZERO, f32x8::ZERO);
-                for half in 0..2 {
-                    let (x, y) = (lanes(re, half), lanes(im, half));
-                    let (a, b) = (lanes(a, half), lanes(b, half));
-                    let (u, v) = (a * x - b * y, a * y + b * x);
-                    kept += x * x + y * y;
-                    changed += u * u + v * v;
-                    store(re, half, u);
-                    store(im, half, v);
+                let (mut kept, mut changed) = ([0.0; GROUP], [0.0; GROUP]);
+                for j in 0..GROUP {
+                    let (x, y) = (re[j], im[j]);
+                    let (u, v) = (a[j] * x - b[j] * y, a[j] * y + b[j] * x);
+                    kept[j] = x * x + y * y;
+                    changed[j] = u * u + v * v;
+                    (re[j], im[j]) = (u, v);
                 }
                 // Few terms in f32, many in f64: the energy must be kept to 1e-6.
-                before += f64::from(in_order(kept));
-                after += f64::from(in_order(changed));
+                before += f64::from(in_order(&kept));
+                after += f64::from(in_order(&changed));
             }
         }
         let scale = (before / after).sqrt();
@@ -138,8 +160,14 @@ impl RfFactors {
     }
 }
 
-/// Sum of the lanes in one fixed order, so that every vector unit gives the same bits.
-fn in_order(lanes: f32x8) -> f32 {
-    let [a, b, c, d, e, f, g, h] = lanes.to_array();
+/// Sum of a group in one fixed order, so that every vector unit gives the same bits.
+#[inline(always)]
+fn in_order(group: &[f32; GROUP]) -> f32 {
+    const HALF: usize = GROUP / 2;
+    let mut halves = [0.0; HALF];
+    for j in 0..HALF {
+        halves[j] = group[j] + group[HALF + j];
+    }
+    let [a, b, c, d, e, f, g, h] = halves;
     ((a + e) + (b + f)) + ((c + g) + (d + h))
 }
