@@ -33,6 +33,14 @@ impl Chunks {
         chunks.iter().map(|chunk| chunk.sum.clone().finalize()).collect()
     }
 
+    /// Records the checksum of a chunk that was written otherwise.
+    pub(crate) fn set_checksum(&self, column: usize, sum: Hasher) {
+        let mut chunks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(chunk) = chunks.get_mut(column) {
+            chunk.sum = sum;
+        }
+    }
+
     /// Sets the books of a closed column right: sizes and places with the headers as they are.
     ///
     /// # Errors

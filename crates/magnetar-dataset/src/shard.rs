@@ -19,15 +19,13 @@ use sha2::{Digest, Sha256};
 use crate::checked_pages::Chunks;
 use crate::checksum::Checksums;
 use crate::columns::csi::CSI;
+use crate::csi_pages::{CsiPages, Layout};
 use crate::error::Error;
 use crate::manifest::{Manifest, ShardInfo};
 use crate::recipe::{self, Compression, hex};
 
 /// Prefix of our keys in Parquet's key-value metadata.
 const PREFIX: &str = "magnetar.";
-
-/// Rows of a data page of the observation: small pages make single rows cheap to read.
-const CSI_PAGE_ROWS: usize = 64;
 
 /// A shard to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,13 +100,27 @@ fn properties(path: &Path, manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<
             _ => {}
         }
         if path.parts().first().is_some_and(|name| name == CSI) {
-            // Smallest and largest value of a noisy block tell nothing, and cost a pass over it.
-            properties = properties
-                .set_column_statistics_enabled(path.clone(), EnabledStatistics::None)
-                .set_column_data_page_row_count_limit(path, CSI_PAGE_ROWS);
+            // Written by `CsiPages`. Smallest and largest value of a noisy block tell nothing.
+            properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
         }
     }
     Ok(properties.build())
+}
+
+/// What takes the observations, if there are any.
+fn csi_pages(manifest: &Manifest) -> io::Result<Option<CsiPages>> {
+    let (store, shape) = (&manifest.recipe.store, manifest.shape());
+    let width = match shape.csi {
+        recipe::Csi::F32 => 4,
+        recipe::Csi::F16 => 2,
+        recipe::Csi::None => return Ok(None),
+    };
+    let layout = Layout {
+        row: shape.csi_len(),
+        split: store.encoding == recipe::Encoding::ByteStreamSplit,
+        level: (store.compression == Compression::Zstd).then_some(store.compression_level),
+    };
+    CsiPages::new(layout, width).map(Some)
 }
 
 /// Passes bytes on, counting and hashing them.
@@ -160,8 +172,9 @@ impl<W: Write> Write for Hashing<W> {
 /// A shard being written. Dropped before `finish`, it leaves nothing.
 pub(crate) struct ShardWriter<'a, W: Write + Send> {
     file: SerializedFileWriter<Hashing<W>>,
-    /// One for each leaf of the schema.
+    /// One for each leaf of the schema but the observation, which comes last.
     columns: Vec<ArrowColumnWriter>,
+    csi: Option<CsiPages>,
     chunks: Chunks,
     plan: ShardPlan<'a>,
     path: PathBuf,
@@ -202,8 +215,10 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
             let (file, factory) = writer.into_serialized_writer()?;
             Ok((file, factory.create_column_writers(0)?))
         };
-        let (file, columns) = parts().map_err(|e| parquet_error(&path, e))?;
-        Ok(Self { file, columns, chunks, plan, path })
+        let (file, mut columns) = parts().map_err(|e| parquet_error(&path, e))?;
+        let csi = csi_pages(manifest).map_err(Error::io(&path))?;
+        columns.truncate(columns.len() - usize::from(csi.is_some()));
+        Ok(Self { file, columns, csi, chunks, plan, path })
     }
 
     /// Adds rows.
@@ -211,6 +226,10 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
         let mut columns = self.columns.iter_mut();
         let mut encode = || {
             for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+                if let Some(csi) = self.csi.as_mut().filter(|_| field.name() == CSI) {
+                    csi.write(array)?;
+                    continue;
+                }
                 for (leaf, column) in compute_leaves(field, array)?.iter().zip(&mut columns) {
                     column.write(leaf)?;
                 }
@@ -223,11 +242,18 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
     /// Writes the columns as one row group, and the footer.
     pub(crate) fn close(mut self) -> Result<(ShardInfo, W), Error> {
         let append = || {
+            let schema = Arc::new(self.file.schema_descr().clone());
             let mut group = self.file.next_row_group()?;
             for (number, column) in self.columns.into_iter().enumerate() {
                 let mut chunk = column.close()?;
                 self.chunks.correct(number, chunk.close_mut())?;
                 chunk.append_to_row_group(&mut group)?;
+            }
+            if let Some(csi) = self.csi {
+                let number = schema.num_columns() - 1;
+                let (chunk, close, sum) = csi.close(schema.column(number))?;
+                group.append_column(&chunk, close)?;
+                self.chunks.set_checksum(number, sum);
             }
             group.close()
         };
