@@ -32,6 +32,7 @@ pub mod recipe;
 mod record;
 pub mod replay;
 mod reported;
+mod row_stream;
 mod schema;
 mod shard;
 pub mod stats;
