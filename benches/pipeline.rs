@@ -7,12 +7,16 @@
 
 mod harness;
 
+use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use harness::{Contestant, compare, human};
-use magnetar_dataset::{Generator, Job, Plan, Recipe, Summary};
+use harness::{Contestant, CountingAllocator, allocations, compare, copy_and_hash, human};
+use magnetar_dataset::{Generator, Job, Plan, Recipe, Slice, Summary};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Rows of a run that compares threads: two seconds or more for two threads, so that starting them and the last shards,
 /// which not all threads have a part in, do not count.
@@ -49,6 +53,7 @@ fn target() -> &'static Path {
 
 fn main() {
     threads();
+    stream();
     stages();
     storage();
 }
@@ -71,9 +76,21 @@ fn threads() {
         recipe.store.shard_rows
     );
     for (contestant, s) in contestants.iter().zip(&seconds) {
-        println!("  {:<10} {:>8.0} rows/s, {:.2} s per run", contestant.name, 1.0 / s, s * rows);
+        println!("  {:<10} {:>8.0} rows/s, {} per row, {:.2} s per run", contestant.name, 1.0 / s, human(*s), s * rows);
     }
     println!("  two threads over one: {:.2}", seconds[0] / seconds[1]);
+}
+
+/// Rows that are not stored: arrivals alone, on all threads.
+fn stream() {
+    let recipe = recipe(&[]);
+    let generator = Generator::new(&recipe, 1, "train").unwrap();
+    let mut contestants = [Contestant::new("arrivals, nothing stored", THREAD_ROWS as f64, || {
+        black_box(generator.map_rows(0..THREAD_ROWS, |row| row.arrivals.clone()).unwrap());
+    })];
+    let s = compare(&mut contestants, THREAD_ROUNDS)[0];
+    let threads = rayon::current_num_threads();
+    println!("\n{}, {threads} threads: {:.0} rows/s, a row {}", contestants[0].name, 1.0 / s, human(s));
 }
 
 /// Time of each stage of a row, one thread, in memory; the rest is encoding and writing.
@@ -99,11 +116,15 @@ fn stages() {
         rows.estimate(&mut record).unwrap();
         lap(3);
     }
+    let made = allocations(|| (0..ROWS).for_each(|index| rows.row_into(index, &mut record).unwrap()));
+    println!("\nallocations in making {ROWS} rows: {made}");
     let started = Instant::now();
     generate(&recipe, ROWS, 1);
     let whole = started.elapsed().as_secs_f64();
     let rest = (whole - spent.iter().sum::<f64>()).max(0.0);
     println!("\nwhere a row's time goes ({ROWS} rows, one thread)");
+    // The reference that times are compared with is measured here.
+    compare(&mut [], 101);
     let names = ["draw", "trace, antennas", "synthesis, RF chain, noise", "SRE", "columns, Parquet, hash, disk"];
     for (name, seconds) in names.iter().zip(spent.into_iter().chain([rest])) {
         println!("  {name:<30} {:>10} {:>5.1} %", human(seconds / ROWS as f64), 100.0 * seconds / whole);
@@ -136,7 +157,10 @@ fn storage() {
         })
         .collect();
     let seconds = compare(&mut contestants, 3);
-    for ((name, _), (bytes, s)) in ways.iter().zip(bytes.into_iter().zip(&seconds)) {
-        println!("  {name:<30} {:>6.0} bytes {:>10} {:>6.2}", bytes as f64 / ROWS as f64, human(*s), s / seconds[0]);
+    for ((name, _), (bytes, s)) in ways.iter().zip(bytes.iter().zip(&seconds)) {
+        println!("  {name:<30} {:>6.0} bytes {:>10} {:>6.2}", *bytes as f64 / ROWS as f64, human(*s), s / seconds[0]);
     }
+    let row = (bytes[0] / ROWS) as usize;
+    let least = copy_and_hash(row);
+    println!("  a plain copy and SHA-256 of the default's {row} bytes: {}", human(least));
 }

@@ -4,8 +4,8 @@ mod harness;
 
 use std::sync::Arc;
 
-use harness::{Contestant, compare};
-use magnetar_dataset::{Job, Plan, Recipe};
+use harness::{Contestant, compare, human};
+use magnetar_dataset::{Job, Plan, Recipe, Slice};
 use magnetar_study::sweep::Sweep;
 
 /// The paper's train split has 80,000 rows, fewer than 50 points of 2,000.
@@ -46,7 +46,7 @@ fn main() {
         [Contestant::new("generate", total, generate), Contestant::new("sweep, nothing stored", total, sweep)];
     let seconds = compare(&mut contestants, 3);
     println!("{POINTS} points x {rows} rows");
-    println!("  generate               {:>9.0} rows/s", 1.0 / seconds[0]);
-    println!("  sweep, nothing stored  {:>9.0} rows/s", 1.0 / seconds[1]);
+    println!("  generate               {:>9.0} rows/s, a row {}", 1.0 / seconds[0], human(seconds[0]));
+    println!("  sweep, nothing stored  {:>9.0} rows/s, a row {}", 1.0 / seconds[1], human(seconds[1]));
     println!("  ratio                  {:>9.2}", seconds[0] / seconds[1]);
 }
