@@ -170,6 +170,7 @@ fn they_agree_on_the_evaluation_support_and_with_terms_left_out() {
 
 #[test]
 fn batches_of_mixed_sizes_fit_the_memory() {
+    const FEW_ROWS: u64 = 6_600_000;
     let gpu = Gpu::take();
     let (scorer, views) = (scorer(), views());
     let mut supports = supports(&views, SMALL);
@@ -178,14 +179,14 @@ fn batches_of_mixed_sizes_fit_the_memory() {
     }
     let rows = rows(&views, &supports);
     let cpu = scorer.score_batch(&CpuScoring, &rows).unwrap();
-    // Room for the tables and one or two rows a lane.
-    gpu.standin.set(Setting::MemoryBytes, 6_200_000);
+    // Room for the tables and one or two rows per lane.
+    gpu.standin.set(Setting::MemoryBytes, FEW_ROWS);
     let _ = gpu.standin.take_peak_bytes();
     let before = gpu.standin.launches();
     let cuda = scorer.score_batch(&*open(), &rows).unwrap();
     assert!(cuda.iter().zip(&cpu).all(|(a, b)| difference(a, b) < 1e-3));
     assert!(gpu.standin.launches() - before > 3 * 3, "several batches");
-    assert!(gpu.standin.take_peak_bytes() <= 6_200_000);
+    assert!(gpu.standin.take_peak_bytes() <= FEW_ROWS);
     gpu.standin.set(Setting::MemoryBytes, 100_000);
     let refused = scorer.score_batch(&*open(), &rows).unwrap_err().to_string();
     assert!(refused.contains("GPU memory"), "{refused}");
