@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use harness::{Contestant, CountingAllocator, allocations, compare, copy_and_hash, human};
-use magnetar_dataset::{Generator, Job, Plan, Recipe, Slice, Summary};
+use magnetar_dataset::{Generator, Job, Plan, Recipe, Summary};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

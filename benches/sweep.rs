@@ -5,7 +5,7 @@ mod harness;
 use std::sync::Arc;
 
 use harness::{Contestant, compare, human};
-use magnetar_dataset::{Job, Plan, Recipe, Slice};
+use magnetar_dataset::{Job, Plan, Recipe};
 use magnetar_study::sweep::Sweep;
 
 /// The paper's train split has 80,000 rows, fewer than 50 points of 2,000.

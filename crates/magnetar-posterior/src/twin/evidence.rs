@@ -161,14 +161,14 @@ impl Job<'_> {
         for start in (0..assignments.len() * fine).step_by(LANES) {
             let (m, heading) = (start / fine, start % fine);
             let one_material = heading + LANES <= fine || m + 1 == assignments.len();
-            for i in 0..paths.count {
+            for (i, snr) in block.snr.iter_mut().enumerate().take(paths.count) {
                 let base = if one_material {
                     Lanes::splat(bases[m][i])
                 } else {
                     let of = |lane: usize| bases[((start + lane) / fine).min(assignments.len() - 1)][i];
                     Lanes(std::array::from_fn(of))
                 };
-                block.snr[i] = Lanes::load(self.table.gains(paths.row[i] as usize, heading)) + base;
+                *snr = Lanes::load(self.table.gains(paths.row[i] as usize, heading)) + base;
             }
             let l = likelihood(block, paths.count, matches, &self.seen, &self.widths);
             values[start..start + LANES].copy_from_slice(&l.0);

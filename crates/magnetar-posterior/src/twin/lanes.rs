@@ -161,7 +161,7 @@ pub(crate) fn exp2(x: f32) -> f32 {
     let shifted = x + magic;
     let f = x - (shifted - magic);
     // The least largest relative error of degree 4 within half an octave either way.
-    let p = 0.999_999_26 + f * (0.693_121_8 + f * (0.240_247_45 + f * (0.055_917_86 + f * 0.009_570_102)));
+    let p = 0.999_999_3 + f * (0.693_121_8 + f * (0.240_247_45 + f * (0.055_917_86 + f * 0.009_570_102)));
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits().wrapping_shl(23)))
 }
 

@@ -10,6 +10,7 @@ use nalgebra::{Point3, Vector3};
 use proptest::prelude::*;
 
 use super::geometry::{CandidateTracer, DIRECT, MAX_PATHS, Paths};
+use super::lanes::Lanes;
 use super::tables::{GainTable, HeadingTable, SlabTables};
 use super::*;
 use crate::Layout;
@@ -169,7 +170,11 @@ fn where_the_second_arrival_is_always_a_stray_its_phase_says_nothing() {
         let seen = scorer.observed(&arrivals, &widths);
         let mut matches = likelihood::Matches::new();
         matches.compare(&paths, &seen, &widths, kappa, scorer.patch2(&s));
-        likelihood::likelihood(&paths, &base, &matches, &table, 0, &seen, &widths).0
+        let mut block = likelihood::Block::new();
+        for (i, snr) in block.snr.iter_mut().enumerate().take(paths.count) {
+            *snr = Lanes::load(table.gains(paths.row[i] as usize, 0)) + Lanes::splat(base[i]);
+        }
+        likelihood::likelihood(&mut block, paths.count, &matches, &seen, &widths).0
     };
     // Phases that a path explains, and one that none does.
     let near = kappa * paths.across[0];
