@@ -51,15 +51,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         "", "rows", "layout alone, nat", "direct path, nat", "arrivals", "LOS, %", "strongest is LOS, %"
     );
     for (name, of) in found.conditions() {
-        println!(
-            "  {name:<10}{:>7}{:>20}{:>20}{:>16}{:>14}{:>22}",
-            of.rows,
-            of.layout_only_nat.shown(3),
-            of.direct_path_nat.shown(3),
-            of.arrivals_per_row.shown(2),
-            of.los_percent.shown(1),
-            of.first_is_los_percent.shown(1)
-        );
+        let gains = [of.layout_only_nat, of.direct_path_nat].map(|gain| format!("{:>20}", gain.shown(3))).concat();
+        let shares = [(of.los_percent, 14), (of.first_is_los_percent, 22)];
+        let shares = shares.map(|(share, width)| format!("{:>width$}", share.shown(1))).concat();
+        println!("  {name:<10}{:>7}{gains}{:>16}{shares}", of.rows, of.arrivals_per_row.shown(2));
     }
     Ok(ExitCode::SUCCESS)
 }
