@@ -144,3 +144,67 @@ proptest! {
         prop_assert!((pattern.gain_db(PI - 1e-9, el) - pattern.gain_db(1e-9 - PI, el)).abs() < 1e-5);
     }
 }
+
+/// Attenuation of a lobe towards an angle, dB.
+fn lobe(angle: f64, peak: f64) -> f64 {
+    12.0 * (1.0 - (angle - peak).to_radians().cos())
+}
+
+/// An MSI file with its horizontal peak at a clockwise angle and its vertical peak at a downward one, written oddly.
+fn odd_msi(across: f64, down: f64, signed: bool, counts: bool) -> String {
+    let angles = |_: ()| if signed { -180..180 } else { 0..360 };
+    let mut msi = "an antenna\nFREQUENCY 5800,5\nGAIN 12,5 (dBd)\n".to_owned();
+    for (word, peak) in [("HORIZONTAL", across), ("VERTICAL", down)] {
+        let count = if counts { " 360" } else { "" };
+        writeln!(msi, "{word}{count}").unwrap();
+        for angle in angles(()) {
+            writeln!(msi, "{angle},0\t{}", format!("{:.2}", lobe(f64::from(angle), peak)).replace('.', ",")).unwrap();
+        }
+    }
+    msi
+}
+
+#[test]
+fn msi_files_as_they_come_are_read() {
+    for (signed, counts) in [(false, true), (true, true), (false, false), (true, false)] {
+        let pattern = AntennaPattern::from_msi_str(&odd_msi(0.0, 0.0, signed, counts), "odd.msi").unwrap();
+        assert!((pattern.peak_gain_db() - 14.65).abs() < 1e-9, "{}", pattern.peak_gain_db());
+        assert_eq!(pattern.info().frequency_hz, Some(5.8005e9));
+        let side = pattern.gain_db(FRAC_PI_2, 0.0);
+        assert!((side - (14.65 - 12.0)).abs() < 0.02, "{side}");
+    }
+    for (gain, dbi) in [("17 dBi", 17.0), ("(dBi) 17", 17.0), ("15", 17.15), ("15dBd", 17.15), ("[dBd] 15", 17.15)] {
+        let msi = odd_msi(0.0, 0.0, false, true).replacen("12,5 (dBd)", gain, 1);
+        let pattern = AntennaPattern::from_msi_str(&msi, "odd.msi").unwrap();
+        assert!((pattern.peak_gain_db() - dbi).abs() < 1e-9, "{gain}");
+    }
+    for (from, to) in [("12,5 (dBd)", "12,5,1"), ("HORIZONTAL\n", "HORIZONTAL\nVERTICAL\n"), ("0,0\t", "0,0\t-5")] {
+        let msi = odd_msi(0.0, 0.0, false, false).replacen(from, to, 1);
+        assert!(AntennaPattern::from_msi_str(&msi, "odd.msi").unwrap_err().to_string().contains("odd.msi:"), "{from}");
+    }
+}
+
+/// Cuts through a peak off boresight: the declared gain is met there and nowhere exceeded.
+#[test]
+fn cuts_through_the_peak_are_combined_there() {
+    for (across, down) in [(0.0, 8.0), (30.0, 6.0), (120.0, 10.0), (60.0, 0.0)] {
+        let pattern = AntennaPattern::from_msi_str(&odd_msi(across, down, false, true), "tilted.msi").unwrap();
+        assert!(pattern.peak_gain_db() <= 14.65 + 1e-9, "{across} {down}: {}", pattern.peak_gain_db());
+        let at_peak = pattern.gain_db(-across.to_radians(), -down.to_radians());
+        assert!((at_peak - 14.65).abs() < 0.3, "{across} {down}: {at_peak}");
+        let level = pattern.gain_db(-across.to_radians(), 0.0);
+        assert!((level - (14.65 - lobe(0.0, down))).abs() < 0.3, "{across} {down}: {level}");
+    }
+}
+
+#[test]
+fn the_kind_of_a_file_follows_from_its_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("antenna.txt");
+    std::fs::write(&path, odd_msi(0.0, 0.0, true, true)).unwrap();
+    assert!((AntennaPattern::from_file(&path).unwrap().peak_gain_db() - 14.65).abs() < 1e-9);
+    std::fs::write(&path, cuts_csv((-90..=90).step_by(5))).unwrap();
+    assert_eq!(AntennaPattern::from_file(&path).unwrap().info().name, "two cuts");
+    std::fs::write(&path, "what is this").unwrap();
+    assert!(AntennaPattern::from_file(&path).unwrap_err().to_string().contains("no known kind"));
+}

@@ -51,6 +51,14 @@ impl Cut {
         Ok(Self { angles, gains: rows.iter().map(|row| row.gain).collect(), is_full: false })
     }
 
+    /// The middle of the angles of the highest gain next to each other, degrees.
+    fn peak_angle(&self) -> f64 {
+        let highest = self.gains.iter().copied().fold(f64::MIN, f64::max);
+        let first = self.gains.iter().position(|gain| *gain == highest).unwrap_or(0);
+        let run = self.gains[first..].iter().take_while(|gain| **gain == highest).count().max(1);
+        f64::midpoint(self.angles[first], self.angles[first + run - 1])
+    }
+
     /// Gain in dB at an angle in degrees.
     fn at(&self, angle: f64) -> f64 {
         let first = self.angles[0];
@@ -94,18 +102,34 @@ pub(super) fn pattern(
 
 /// The combined pattern. Where the cuts cross, the elevation cut counts.
 pub(super) fn combine(info: PatternInfo, azimuth: &Cut, elevation: &Cut) -> AntennaPattern {
-    let (front, back) = (azimuth.at(0.0), azimuth.at(180.0));
-    AntennaPattern::from_fn(info, 1, |az, el| {
-        let (az_deg, el_deg) = (whole(az), whole(el));
-        let fade = if el_deg.abs() == 90.0 { 0.0 } else { libm::cos(el) };
-        if !elevation.is_full {
-            return elevation.at(el_deg) + (azimuth.at(az_deg) - front) * fade;
-        }
-        let w = (1.0 - libm::cos(az)) / 2.0;
-        let blend = |a: f64, b: f64| a + w * (b - a);
-        let vertical = blend(elevation.at(el_deg), elevation.at(180.0 - el_deg));
-        vertical + (azimuth.at(az_deg) - blend(front, back)) * fade
-    })
+    AntennaPattern::from_fn(info, 1, |az, el| combined(azimuth, elevation, 0.0, az, el))
+}
+
+/// The same of two full cuts that do not say where they cross, and whose gain is never above `peak`. Where they agree on
+/// boresight they cross there. Where they do not, and both reach their highest gain, each was taken through the peak: the
+/// elevation cut at the azimuth of the azimuth cut's peak, the azimuth cut at the elevation of the other's.
+pub(super) fn combine_under(info: PatternInfo, azimuth: &Cut, elevation: &Cut, peak: f64) -> AntennaPattern {
+    let agree = |a: f64, b: f64| (a - b).abs() <= CROSSING_DB;
+    let highest = |cut: &Cut| cut.gains.iter().copied().fold(f64::MIN, f64::max);
+    let on_axis = agree(azimuth.at(0.0), elevation.at(0.0));
+    let through_peak = !on_axis && agree(highest(azimuth), highest(elevation));
+    let crossing = if through_peak { azimuth.peak_angle() } else { 0.0 };
+    let highest = highest(azimuth).max(highest(elevation)).min(peak);
+    AntennaPattern::from_fn(info, 1, |az, el| combined(azimuth, elevation, crossing, az, el).min(highest))
+}
+
+/// Gain of two cuts, the elevation cut at azimuth `crossing` (degrees), in a direction (radians).
+fn combined(azimuth: &Cut, elevation: &Cut, crossing: f64, az: f64, el: f64) -> f64 {
+    let (front, back) = (azimuth.at(crossing), azimuth.at(crossing + 180.0));
+    let (az_deg, el_deg) = (whole(az), whole(el));
+    let fade = if el_deg.abs() == 90.0 { 0.0 } else { libm::cos(el) };
+    if !elevation.is_full {
+        return elevation.at(el_deg) + (azimuth.at(az_deg) - front) * fade;
+    }
+    let w = (1.0 - libm::cos(az - crossing.to_radians())) / 2.0;
+    let blend = |a: f64, b: f64| a + w * (b - a);
+    let vertical = blend(elevation.at(el_deg), elevation.at(180.0 - el_deg));
+    vertical + (azimuth.at(az_deg) - blend(front, back)) * fade
 }
 
 /// Degrees of an angle that was a whole number of degrees before.

@@ -7,7 +7,9 @@ mod atan2;
 mod axis;
 mod csv;
 mod cuts;
+mod far_field;
 mod grid;
+mod kind;
 mod measure;
 mod msi;
 mod vivaldi;
@@ -25,6 +27,7 @@ use crate::error::{Error, Place};
 use crate::shipped::{self, Named};
 use crate::{text, wrap};
 use axis::Axis;
+use kind::Kind;
 pub use measure::Cut;
 pub use vivaldi::{synthetic_vivaldi, synthetic_vivaldi_gain_db};
 
@@ -73,22 +76,37 @@ impl AntennaPattern {
         }
     }
 
-    /// The pattern in a `.csv`, `.msi` or `.pln` file.
+    /// The pattern in a file of any kind that is known, by its content: CSV, MSI Planet, HFSS far field (`.ffd`), FEKO
+    /// (`.ffe`) or CST far-field table.
     ///
     /// # Errors
-    /// If the file cannot be read or is malformed.
+    /// If the file cannot be read, is of no known kind or malformed.
     pub fn from_file(path: &Path) -> Result<Self, Error> {
         let origin = path.display().to_string();
-        let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        match extension.as_deref() {
-            Some("csv") => Self::from_csv_str(&text::read(path, "antenna pattern", MAX_PATTERN_FILE_BYTES)?, &origin),
-            Some("msi" | "pln") => {
-                // Names and comments of old files may be in any 8-bit code; numbers and keys are ASCII.
-                let bytes = text::read_bytes(path, "antenna pattern", MAX_PATTERN_FILE_BYTES)?;
-                Self::from_msi_str(&String::from_utf8_lossy(&bytes), &origin)
+        // Names and comments of old files may be in any 8-bit code; numbers and keys are ASCII.
+        let bytes = text::read_bytes(path, "antenna pattern", MAX_PATTERN_FILE_BYTES)?;
+        let lossy = String::from_utf8_lossy(&bytes);
+        match Kind::of(&lossy) {
+            Some(Kind::Csv) => {
+                Self::from_csv_str(&text::read(path, "antenna pattern", MAX_PATTERN_FILE_BYTES)?, &origin)
             }
-            _ => Err(Error::malformed(Place::new(&origin), "unknown file type", "a .csv, .msi or .pln file")),
+            Some(Kind::Msi) => Self::from_msi_str(&lossy, &origin),
+            Some(Kind::FarField) => Self::from_far_field_str(&lossy, &origin),
+            None => Err(Error::malformed(
+                Place::new(&origin),
+                "no known kind of antenna pattern",
+                "a CSV with the header azimuth_deg,elevation_deg,gain_db or cut,angle_deg,gain_db; an MSI Planet file with \
+                 HORIZONTAL and VERTICAL cuts; or a far-field export of HFSS (.ffd), FEKO (.ffe) or CST (text table)",
+            )),
         }
+    }
+
+    /// The pattern in a far-field export of HFSS, FEKO or CST; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// If the text is malformed; the error names the line.
+    pub fn from_far_field_str(far_field: &str, origin: &str) -> Result<Self, Error> {
+        far_field::parse(far_field, origin)
     }
 
     /// The pattern in a CSV text, a full grid or two principal cuts; `origin` names it in errors.

@@ -2,7 +2,8 @@
 //!
 //! Attenuation is positive, dB below `GAIN`, which is in dBd unless `dBi` follows it (dBi = dBd + 2.15). Horizontal
 //! angles run clockwise seen from above, as on a compass, with 0 at boresight; vertical angles run from 0 at the
-//! horizon downwards, so that 90 is below and 270 above.
+//! horizon downwards, so that 90 is below and 270 above. As files come, a comma may stand for the decimal point, angles
+//! may be signed, the unit of the gain may stand in brackets, and a cut may leave out how many values it has.
 
 use super::cuts::{self, Cut};
 use super::grid::Row;
@@ -21,7 +22,8 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
     let mut info = PatternInfo { name: csv::default_name(origin), ..PatternInfo::default() };
     let mut gain = None;
     let mut cuts: [Option<Vec<Row>>; 2] = [None, None];
-    let mut lines = msi.lines().enumerate().map(|(i, line)| (i + 1, line.trim())).filter(|(_, line)| !line.is_empty());
+    let lines = msi.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty()).peekable();
     let mut is_first = true;
     while let Some((line, content)) = lines.next() {
         let place = || Place::new(origin).at_line(line);
@@ -34,24 +36,41 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
             "GAIN" => gain = Some(gain_dbi(value, place)?),
             word @ ("HORIZONTAL" | "VERTICAL") => {
                 let which = usize::from(word == "VERTICAL");
-                let count = count(value, place)?;
+                let announced = if value.is_empty() { None } else { Some(count(value, place)?) };
                 if cuts[which].is_some() {
                     return Err(Error::malformed(place(), format!("{word} given twice"), "one cut of each kind"));
                 }
                 let mut rows = Vec::new();
-                for _ in 0..count {
-                    let Some((line, content)) = lines.next() else {
-                        let problem = format!("{word} ends after {} of {count} values", rows.len());
-                        return Err(Error::malformed(place(), problem, "all of them: is the file cut off?"));
-                    };
-                    rows.push(point(line, content, origin)?);
+                if let Some(count) = announced {
+                    for _ in 0..count {
+                        let Some((line, content)) = lines.next() else {
+                            let problem = format!("{word} ends after {} of {count} values", rows.len());
+                            return Err(Error::malformed(place(), problem, "all of them: is the file cut off?"));
+                        };
+                        rows.push(point(line, content, origin)?);
+                    }
+                } else {
+                    // As far as lines of numbers go.
+                    let starts =
+                        |content: &str| content.starts_with(|c: char| c.is_ascii_digit() || "+-.,".contains(c));
+                    while let Some((line, content)) = lines.next_if(|(_, content)| starts(content)) {
+                        rows.push(point(line, content, origin)?);
+                        if rows.len() > MAX_POINTS {
+                            let problem = format!("{word} has more than {MAX_POINTS} values");
+                            return Err(Error::malformed(place(), problem, "the cut of an antenna"));
+                        }
+                    }
+                    if rows.len() < 2 {
+                        let problem = format!("{word} has {} values", rows.len());
+                        return Err(Error::malformed(place(), problem, "a cut, usually of 360 values"));
+                    }
                 }
                 cuts[which] = Some(rows);
             }
             // Some vendors leave the word NAME out.
             _ if is_first => info.name = content.to_owned(),
             // A line of numbers outside a cut means that its count is wrong.
-            word if word.parse::<f64>().is_ok() => {
+            word if number(word).is_some() => {
                 let problem = format!("`{}` stands outside a cut", text::excerpt(content));
                 return Err(Error::malformed(place(), problem, "as many values as HORIZONTAL or VERTICAL announces"));
             }
@@ -68,7 +87,7 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
     };
     let azimuth = cut(horizontal, gain, "HORIZONTAL", origin)?;
     let elevation = cut(vertical, gain, "VERTICAL", origin)?;
-    Ok(cuts::combine(info, &azimuth, &elevation))
+    Ok(cuts::combine_under(info, &azimuth, &elevation, gain))
 }
 
 /// Turns attenuations at clockwise (or downward) angles into gains at counter-clockwise (or upward) ones.
@@ -85,14 +104,14 @@ fn cut(rows: Vec<Row>, gain: f64, name: &str, origin: &str) -> Result<Cut, Error
 fn point(line: usize, content: &str, origin: &str) -> Result<Row, Error> {
     let bad = || {
         let problem = format!("`{}`", text::excerpt(content));
-        let expected = "an angle from 0 to 360 deg and an attenuation, zero or positive, in dB";
+        let expected = "an angle from -360 to 360 deg and an attenuation, zero or positive, in dB";
         Error::malformed(Place::new(origin).at_line(line), problem, expected)
     };
-    let mut fields = content.split_whitespace().map(str::parse::<f64>);
-    let (Some(Ok(angle)), Some(Ok(attenuation)), None) = (fields.next(), fields.next(), fields.next()) else {
+    let mut fields = content.split(|c: char| c.is_whitespace() || c == ';').filter(|f| !f.is_empty()).map(number);
+    let (Some(Some(angle)), Some(Some(attenuation)), None) = (fields.next(), fields.next(), fields.next()) else {
         return Err(bad());
     };
-    if !(0.0..=360.0).contains(&angle) || !(0.0..=200.0).contains(&attenuation) {
+    if !(-360.0..=360.0).contains(&angle) || !(0.0..=200.0).contains(&attenuation) {
         return Err(bad());
     }
     Ok(Row { line, angles: [angle; 2], gain: attenuation })
@@ -105,15 +124,24 @@ fn count(value: &str, place: impl Fn() -> Place) -> Result<usize, Error> {
     })
 }
 
-/// `15.5`, `15.5 dBd` or `17.65 dBi`, as dBi.
+/// A number whose decimal point may be a comma.
+fn number(text: &str) -> Option<f64> {
+    let commas = text.matches(',').count();
+    if commas == 1 && !text.contains('.') { text.replace(',', ".").parse().ok() } else { text.parse().ok() }
+}
+
+/// `15.5`, `15.5 dBd`, `15,5 (dBd)` or `17.65 dBi`, as dBi.
 fn gain_dbi(value: &str, place: impl Fn() -> Place) -> Result<f64, Error> {
     let lower = value.to_ascii_lowercase();
-    let (number, offset) = match (lower.strip_suffix("dbi"), lower.strip_suffix("dbd")) {
-        (Some(number), _) => (number, 0.0),
-        (_, Some(number)) => (number, DIPOLE_GAIN_DBI),
-        _ => (lower.as_str(), DIPOLE_GAIN_DBI),
+    let bare: String = lower.chars().map(|c| if "()[]".contains(c) { ' ' } else { c }).collect();
+    let bare = bare.trim();
+    let strip = |unit: &str| bare.strip_suffix(unit).or_else(|| bare.strip_prefix(unit));
+    let (text, offset) = match (strip("dbi"), strip("dbd")) {
+        (Some(text), _) => (text, 0.0),
+        (_, Some(text)) => (text, DIPOLE_GAIN_DBI),
+        _ => (bare, DIPOLE_GAIN_DBI),
     };
-    let gain = number.trim().parse::<f64>().ok().filter(|gain| gain.abs() <= 100.0).map(|gain| gain + offset);
+    let gain = number(text.trim()).filter(|gain| gain.abs() <= 100.0).map(|gain| gain + offset);
     gain.ok_or_else(|| {
         let problem = format!("GAIN `{}`", text::excerpt(value));
         Error::malformed(place(), problem, "a number of dB within -100 to 100, then dBd (the default) or dBi")
@@ -128,5 +156,5 @@ fn frequency_hz(value: &str) -> Option<f64> {
         (_, Some(number)) => (number, 1e6),
         _ => (lower.as_str(), 1e6),
     };
-    number.trim().parse::<f64>().ok().filter(|f| f.is_finite() && *f > 0.0).map(|f| f * unit)
+    self::number(number.trim()).filter(|f| f.is_finite() && *f > 0.0).map(|f| f * unit)
 }
