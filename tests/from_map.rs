@@ -113,7 +113,6 @@ fn bad_maps_are_refused_by_name() {
     for (from, to, expected) in [
         ("0.05", "-0.05", "resolution"),
         ("origin: [-5.5, -5.5, 0.0]", "origin: [-5.5]", "bad_map.yaml"),
-        ("negate: 0", "colour: 3", "colour"),
         ("0.65", "0.1", "occupied_thresh"),
         ("map.pgm", "map.yaml", "map.yaml: "),
     ] {
@@ -131,6 +130,36 @@ fn bad_maps_are_refused_by_name() {
     let mut empty = b"P5\n50 50\n255\n".to_vec();
     empty.extend([254u8; 2500]);
     fs::write(dir.path().join("map.pgm"), empty).unwrap();
-    assert!(call(&yaml).contains("no room found"));
+    let message = call(&yaml);
+    assert!(message.contains("no room found") && message.contains("--inside"), "{message}");
     assert!(!out.exists(), "a refused map leaves no scene behind");
+    assert!(dir.path().join("room.png").exists(), "but a picture of what was read");
+}
+
+/// Maps as they come: the image's path is of another machine, keys are foreign, `negate` is a word, the origin has no yaw.
+#[test]
+fn foreign_habits_are_read_with_a_note() {
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = draw_map(dir.path(), 0.0);
+    let odd = "image: /home/robot/maps/map.pgm\nresolution: 0.05\norigin: [-5.5, -5.5]\nnegate: false\ncost_scale: 2\n";
+    fs::write(&yaml, odd).unwrap();
+    let out = dir.path().join("room.toml");
+    let (yaml, out) = (yaml.to_str().unwrap(), out.to_str().unwrap());
+    let output = cli::run(&["scene", "from-map", yaml, "--out", out, "--boxes", "--json"]);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && notes.contains("was taken") && notes.contains("cost_scale"), "{notes}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((report["boxes"].as_u64(), report["obstacles_left_out"].as_u64()), (Some(1), Some(0)), "{report}");
+    assert!(fs::read_to_string(out).unwrap().contains("obstacle0"));
+    let shown = cli::succeed(&["scene", "from-map", yaml, "--out", out, "--inside", "0,1"]);
+    assert!(shown.contains("1 obstacles inside the room; --boxes"), "{shown}");
+    for (args, words) in [
+        (&["--inside", "50,50"][..], "no free cell"),
+        (&["--crop", "50,50,60,60"], "corners"),
+        (&["--crop", "1,2,3"], "4 numbers"),
+        (&["--boxes", "--box-height-m", "99"], "--box-height-m"),
+    ] {
+        let error = cli::fail(&[&["scene", "from-map", yaml, "--out", out], args].concat());
+        assert!(error.contains(words), "{args:?}: {error}");
+    }
 }

@@ -12,6 +12,8 @@ use crate::wrap;
 
 /// A wall's line must be covered over at least this share of its side by borders.
 const COVERAGE: f64 = 0.3;
+/// What the sides are called, in the order of `bounds`.
+pub(super) const SIDES: [&str; 4] = ["low-x", "high-x", "low-y", "high-y"];
 /// Fewer borders than this are no room.
 const MIN_BORDERS: usize = 40;
 /// More borders than this are noise: a cluttered room a kilometre wide has a quarter of it.
@@ -31,6 +33,19 @@ pub struct RoomFit {
 }
 
 impl RoomFit {
+    /// A point of the map frame in the room's frame, metres.
+    #[must_use]
+    pub fn room_from_map(&self, point: [f64; 2]) -> [f64; 2] {
+        turn(point, -self.yaw)
+    }
+
+    /// Whether a point of the room's frame is inside, at least `margin` metres from the walls (beyond them if negative).
+    #[must_use]
+    pub fn contains(&self, [x, y]: [f64; 2], margin: f64) -> bool {
+        let [x0, x1, y0, y1] = self.bounds;
+        x - x0 >= margin && x1 - x >= margin && y - y0 >= margin && y1 - y >= margin
+    }
+
     /// The corners in the map frame, counter-clockwise from the lower left of the room's frame.
     #[must_use]
     pub fn corners_in_map(&self) -> [[f64; 2]; 4] {
@@ -168,13 +183,9 @@ fn outer_walls(borders: &[Border], yaw: f64, resolution: f64) -> Result<RoomFit,
     let mut fit = RoomFit { yaw, bounds: quantile_bounds(borders, yaw), residual_m: 0.0, coverage: [0.0; 4] };
     // The length of a side depends on the other two walls: settle them together.
     for _ in 0..3 {
-        for side in 0..4 {
+        for (side, name) in SIDES.iter().enumerate() {
             fit.bounds[side] = outermost_line(borders, &fit, side, resolution).ok_or_else(|| {
-                MapError::NoRoom(format!(
-                    "no line is covered over {:.0} % of the {} side",
-                    100.0 * COVERAGE,
-                    ["low-x", "high-x", "low-y", "high-y"][side]
-                ))
+                MapError::NoRoom(format!("no line is covered over {:.0} % of the {} side", 100.0 * COVERAGE, name))
             })?;
         }
     }

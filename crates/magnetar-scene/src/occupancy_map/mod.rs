@@ -1,15 +1,20 @@
 //! From a robot's occupancy map to a room: reads a ROS `map_server` map and fits the rectangle of the outer walls.
 
 mod fit;
+mod judge;
+mod obstacles;
 mod picture;
 mod read;
+mod select;
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
 pub use fit::{RoomFit, fit_room};
-pub use picture::picture_of_fit;
+pub use judge::doubts;
+pub use obstacles::{Obstacle, obstacles};
+pub use picture::{picture_of_fit, picture_of_map};
 pub use read::OccupancyMap;
 
 /// What can be wrong with a map.
@@ -31,7 +36,7 @@ pub enum MapError {
         /// Line, column and what was expected.
         message: String,
     },
-    /// The image is not a PGM or PNG that can be read, or too large.
+    /// The image is not a PGM, PNG or BMP that can be read, or too large.
     #[error("{}: {message}", path.display())]
     Image {
         /// The image file.
@@ -39,6 +44,9 @@ pub enum MapError {
         /// What was wrong.
         message: String,
     },
+    /// A part was asked for that the map does not have.
+    #[error("{0}")]
+    NoPart(String),
     /// No rectangle stands out.
     #[error("no room found: {0}")]
     NoRoom(String),

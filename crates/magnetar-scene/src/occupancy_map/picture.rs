@@ -10,19 +10,32 @@ const OCCUPIED: Rgb<u8> = Rgb([40, 40, 40]);
 const UNKNOWN: Rgb<u8> = Rgb([190, 190, 190]);
 const WALL: Rgb<u8> = Rgb([213, 94, 0]);
 
-/// The map, several pixels a cell for small maps, with the fitted rectangle drawn over it.
+/// Pixels of a cell.
+fn scale(map: &OccupancyMap) -> usize {
+    (800 / map.width.max(map.height).max(1)).clamp(1, 8)
+}
+
+/// The map alone, several pixels a cell for small maps.
 #[must_use]
-pub fn picture_of_fit(map: &OccupancyMap, fit: &RoomFit) -> RgbImage {
-    let scale = (800 / map.width.max(map.height).max(1)).clamp(1, 8);
+pub fn picture_of_map(map: &OccupancyMap) -> RgbImage {
+    let scale = scale(map);
     let (width, height) = (map.width * scale, map.height * scale);
-    let mut picture = RgbImage::from_fn(width as u32, height as u32, |x, y| {
+    RgbImage::from_fn(width as u32, height as u32, |x, y| {
         let (column, row) = (x as usize / scale, map.height - 1 - y as usize / scale);
         match map.cell(column as isize, row as isize) {
             Cell::Free => FREE,
             Cell::Occupied => OCCUPIED,
             Cell::Unknown => UNKNOWN,
         }
-    });
+    })
+}
+
+/// The map with the fitted rectangle drawn over it.
+#[must_use]
+pub fn picture_of_fit(map: &OccupancyMap, fit: &RoomFit) -> RgbImage {
+    let mut picture = picture_of_map(map);
+    let scale = scale(map);
+    let height = map.height * scale;
     let pixel = |corner: [f64; 2]| {
         let [column, row] = map.grid_from_map(corner);
         [column * scale as f64, height as f64 - row * scale as f64]

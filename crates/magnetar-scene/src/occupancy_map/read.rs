@@ -1,11 +1,13 @@
 //! The `map_server` format: a YAML description beside a PGM or PNG image.
 
+use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use magnetar_files::{BoundedReadError, open_file, read_text};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{Cell, MapError};
 
@@ -18,21 +20,46 @@ const MAX_IMAGE_BYTES: u64 = 256 << 20;
 /// No `map_server` description is near this long.
 const MAX_YAML_BYTES: u64 = 64 * 1024;
 
-/// A `map_server` description.
+/// A `map_server` description. Other programs add keys of their own, which are left aside with a note.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Description {
     image: PathBuf,
     resolution: f64,
-    origin: [f64; 3],
+    /// x, y and, in most files, yaw.
+    origin: Vec<f64>,
     #[serde(default)]
-    negate: u8,
+    negate: Switch,
     #[serde(default = "default_occupied")]
     occupied_thresh: f64,
     #[serde(default = "default_free")]
     free_thresh: f64,
     #[serde(default)]
     mode: Mode,
+    #[serde(flatten)]
+    others: BTreeMap<String, IgnoredAny>,
+}
+
+/// `0`, `1`, `false` or `true`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Switch {
+    Number(f64),
+    Word(bool),
+}
+
+impl Default for Switch {
+    fn default() -> Self {
+        Self::Word(false)
+    }
+}
+
+impl Switch {
+    fn is_on(&self) -> bool {
+        match self {
+            Self::Number(number) => *number != 0.0,
+            Self::Word(word) => *word,
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize, PartialEq, Eq)]
@@ -64,6 +91,7 @@ pub struct OccupancyMap {
     /// Map-frame x, y (metres) and yaw (radians) of the lower-left corner of the grid.
     pub origin: [f64; 3],
     cells: Vec<Cell>,
+    notes: Vec<String>,
 }
 
 impl OccupancyMap {
@@ -76,7 +104,8 @@ impl OccupancyMap {
         origin: [f64; 3],
         cells: Vec<Cell>,
     ) -> Option<Self> {
-        (cells.len() == width.checked_mul(height)?).then_some(Self { width, height, resolution, origin, cells })
+        let notes = Vec::new();
+        (cells.len() == width.checked_mul(height)?).then_some(Self { width, height, resolution, origin, cells, notes })
     }
 
     /// Reads a `map_server` map by its YAML file.
@@ -85,7 +114,11 @@ impl OccupancyMap {
     /// If either file cannot be read, a key is missing, unknown or out of range, or the image is too large.
     pub fn load(yaml: &Path) -> Result<Self, MapError> {
         let description = describe(yaml)?;
-        let path = yaml.parent().unwrap_or(Path::new("")).join(&description.image);
+        let (path, mut notes) = image_of(yaml, &description);
+        if !description.others.is_empty() {
+            let names: Vec<&str> = description.others.keys().map(String::as_str).take(8).collect();
+            notes.push(format!("keys that mean nothing here were left aside: {}", names.join(", ")));
+        }
         let image_error = |message: String| MapError::Image { path: path.clone(), message };
         let file = open_file(&path).map_err(|source| MapError::Read { path: path.clone(), source })?;
         let mut reader = ImageReader::new(BufReader::new(file))
@@ -96,7 +129,7 @@ impl OccupancyMap {
         limits.max_image_height = Some(MAX_SIDE);
         limits.max_alloc = Some(MAX_IMAGE_BYTES);
         reader.limits(limits);
-        let refused = |e| image_error(format!("{e}; expected a PGM or PNG of at most {MAX_SIDE} cells on a side"));
+        let refused = |e| image_error(format!("{e}; expected a PGM, PNG or BMP of at most {MAX_SIDE} cells on a side"));
         let decoder = reader.into_decoder().map_err(refused)?;
         let (width, height) = decoder.dimensions();
         let cells = u64::from(width) * u64::from(height);
@@ -112,9 +145,21 @@ impl OccupancyMap {
             width: width as usize,
             height: height as usize,
             resolution: description.resolution,
-            origin: description.origin,
+            origin: [0, 1, 2].map(|i| description.origin.get(i).copied().unwrap_or(0.0)),
             cells,
+            notes,
         })
+    }
+
+    /// What was made up for when the files were read.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The same map with other cells.
+    pub(super) fn with_cells(&self, cells: Vec<Cell>) -> Self {
+        Self { cells, ..self.clone() }
     }
 
     /// All cells, row by row from the lowest y up.
@@ -153,13 +198,35 @@ impl OccupancyMap {
 
 fn classify(value: u8, description: &Description) -> Cell {
     let bright = f64::from(value) / 255.0;
-    let occupancy = if description.negate != 0 { bright } else { 1.0 - bright };
+    let occupancy = if description.negate.is_on() { bright } else { 1.0 - bright };
     if occupancy > description.occupied_thresh {
         Cell::Occupied
     } else if occupancy < description.free_thresh {
         Cell::Free
     } else {
         Cell::Unknown
+    }
+}
+
+/// Where the image is: as the description says, or beside it where that path is of another machine.
+fn image_of(yaml: &Path, description: &Description) -> (PathBuf, Vec<String>) {
+    let folder = yaml.parent().unwrap_or(Path::new(""));
+    let stated = folder.join(&description.image);
+    if stated.exists() {
+        return (stated, Vec::new());
+    }
+    // Paths of another system have other separators.
+    let text = description.image.to_string_lossy();
+    let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
+    let beside = (!name.is_empty()).then(|| folder.join(name));
+    let same_stem = ["pgm", "png", "bmp"].map(|ending| Some(yaml.with_extension(ending)));
+    let found = [beside].into_iter().chain(same_stem).flatten().find(|path| path.is_file());
+    match found {
+        Some(path) => {
+            let note = format!("{} is not there; {} was taken", stated.display(), path.display());
+            (path, vec![note])
+        }
+        None => (stated, Vec::new()),
     }
 }
 
@@ -176,8 +243,11 @@ fn describe(yaml: &Path) -> Result<Description, MapError> {
     if !(d.resolution.is_finite() && (1e-3..=10.0).contains(&d.resolution)) {
         return Err(bad(format!("resolution is {}; expected 0.001 to 10 metres per cell", d.resolution)));
     }
-    if !d.origin.iter().all(|v| v.is_finite() && v.abs() < 1e6) {
-        return Err(bad(format!("origin is {:?}; expected finite [x, y, yaw] in metres and radians", d.origin)));
+    if !(2..=3).contains(&d.origin.len()) || !d.origin.iter().all(|v| v.is_finite() && v.abs() < 1e6) {
+        return Err(bad(format!(
+            "origin is {:?}; expected finite [x, y] or [x, y, yaw] in metres and radians",
+            d.origin
+        )));
     }
     if !(0.0 <= d.free_thresh && d.free_thresh < d.occupied_thresh && d.occupied_thresh <= 1.0) {
         return Err(bad(format!(

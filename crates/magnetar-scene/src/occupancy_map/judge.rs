@@ -1,0 +1,46 @@
+//! What speaks against a fit: walls hardly seen, area nobody saw, a room next door.
+
+use super::fit::SIDES;
+use super::{Cell, OccupancyMap, RoomFit};
+
+/// A wall seen over less than this is doubtful.
+const SEEN: f64 = 0.5;
+/// More than this part of the room's floor not seen to be free, nor occupied, is doubtful.
+const PHANTOM: f64 = 0.3;
+/// Free area beyond the walls that the room leads to, as a part of the room's: more is an adjoining room.
+const ADJOINING: f64 = 0.15;
+
+/// What a user should look at before trusting a fit, each with its figure; empty if nothing.
+#[must_use]
+pub fn doubts(map: &OccupancyMap, fit: &RoomFit) -> Vec<String> {
+    let mut found = Vec::new();
+    for (side, coverage) in SIDES.iter().zip(fit.coverage) {
+        if coverage < SEEN {
+            found.push(format!("only {:.0} % of the {side} wall is seen", 100.0 * coverage));
+        }
+    }
+    let place = |n: usize| {
+        let at = map.map_from_grid((n % map.width) as f64 + 0.5, (n / map.width) as f64 + 0.5);
+        fit.room_from_map(at)
+    };
+    let inside: Vec<bool> = (0..map.cells().len()).map(|n| fit.contains(place(n), 0.0)).collect();
+    let count =
+        |wanted: Cell| inside.iter().zip(map.cells()).filter(|(inside, cell)| **inside && **cell == wanted).count();
+    let (free, unknown) = (count(Cell::Free), count(Cell::Unknown));
+    let all = inside.iter().filter(|inside| **inside).count().max(1);
+    if unknown as f64 > PHANTOM * all as f64 {
+        let part = 100.0 * unknown as f64 / all as f64;
+        found.push(format!("{part:.0} % of the room's floor was never seen: it may not be part of the room"));
+    }
+    // Beyond the walls, through openings: not what a lidar saw through a window only.
+    let margin = -2.0 * map.resolution;
+    let steps = map.steps_from(|n| inside[n] && map.cells()[n] == Cell::Free, |n| map.cells()[n] == Cell::Free);
+    let beyond = (0..steps.len()).filter(|n| steps[*n] != u32::MAX && !fit.contains(place(*n), margin)).count();
+    if beyond as f64 > ADJOINING * free.max(1) as f64 {
+        let square_metres = beyond as f64 * map.resolution * map.resolution;
+        found.push(format!(
+            "{square_metres:.1} m2 of free floor beyond the walls is open to the room: an adjoining room or corridor"
+        ));
+    }
+    found
+}
