@@ -41,7 +41,7 @@ max_len() {
   case $1 in
     shard | csi) echo 64 ;;
     volumes) echo 512 ;;
-    estimate) echo 512 ;;
+    estimate | estimate_line) echo 576 ;;
     npy | recipe_set) echo 1024 ;;
     *) echo 8192 ;;
   esac

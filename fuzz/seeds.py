@@ -71,6 +71,29 @@ def pattern_files():
     return cuts.encode(), msi.encode()
 
 
+def far_fields():
+    """A small field of HFSS and a small table of CST."""
+    ffd = "0 180 4\n-180 180 5\nFrequencies 1\nFrequency 1e10\n"
+    ffd += "".join(f"{1 + t} 0 0 {0.1 * p}\n" for t in range(4) for p in range(5))
+    cst = "Theta [deg.]  Phi   [deg.]  Abs(Gain)[dBi   ]\n-------------\n"
+    cst += "".join(f"{60 * t} {90 * p} {5 - t}\n" for p in range(4) for t in range(4))
+    return ffd.encode(), cst.encode()
+
+
+CAMPAIGN = """name = "a"
+scene = "lab"
+[receiver]
+noise_variance = "auto"
+exclude_bins = "255-257"
+[board.left]
+center_m = [0.2, 1.0, 1.0]
+size_m = [1.0, 0.03, 1.7]
+[[recording]]
+observations = "a.npy"
+rows = "a.csv"
+"""
+
+
 def request(path, body):
     """A request of the view's page."""
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nOrigin: http://127.0.0.1:8080\r\n"
@@ -105,12 +128,24 @@ def main(magnetar, out):
     seed("pattern_csv", "grid.csv", (ROOT / "antenna_patterns/isotropic.csv").read_bytes())
     seed("pattern_csv", "cuts.csv", cuts)
     seed("pattern_msi", "cuts.msi", msi)
+    for name, data in zip(("field.ffd", "table.txt"), far_fields()):
+        seed("pattern_far_field", name, data)
+    seed("campaign", "campaign.toml", CAMPAIGN.encode())
+    seed("campaign", "rows.csv", b"x,y,heading_deg,tx_x,tx_y,tx_heading_deg,placement,site\n1,-1,90,1.2,1.9,-80,left,3\n")
+    seed("campaign", "rows.jsonl", b'{"x":1,"y":2,"heading_deg":3,"protocol":"track"}\n')
+    meta = {"core:datatype": "cf32_le", "core:sample_rate": 491.52e6, "core:num_channels": 2}
+    seed("campaign", "iq.sigmf-meta", json.dumps({"global": meta, "captures": []}).encode())
+    seed("campaign", "phases.csv", b"aoa_deg,phase_deg\n-30,5\n10,-5\n")
 
     for number, (descr, size) in enumerate([("<f4", 4), ("<f8", 8), ("<c8", 8), (">c16", 16)]):
         seed("npy", f"{number}.npy", npy(descr, "(2, 2)", bytes(range(4 * size)), 1 + number // 3))
     seed("estimate", "64_bins", b"".join(
         struct.pack("<4f", math.cos(0.3 * k), math.sin(0.3 * k), math.cos(0.3 * k + 1), math.sin(0.3 * k + 1))
         for k in range(64)))
+
+    seed("estimate_line", "20_bins", b"".join(
+        struct.pack("<2f", 9 * math.cos(0.3 * k + 0.4 * m), 9 * math.sin(0.3 * k + 0.4 * m))
+        for k in range(20) for m in range(3)))
 
     rows = room()
     yaml = b"image: map.image\nresolution: 0.05\norigin: [-1.0, -1.0, 0.1]\nnegate: 0\n\0"

@@ -172,15 +172,46 @@ fn what_cannot_be_located_is_named() {
         (vec![text(&out), "--poses", text(&csv)], "poses.csv:2: heading_deg is \"ninety\""),
         (vec![text(&quiet), "--rx", "1,-1"], "--noise-variance"),
         (vec![text(&short), "--rx", "1,-1"], "100 bins; the recipe's band has 512"),
-        (vec![text(&three), "--rx", "1,-1"], "--channels"),
+        (vec![text(&three), "--rx", "1,-1"], "256 bins; the recipe's band has 512"),
         (vec![text(&three), "--rx", "1,-1", "--channels", "0,3"], "channels are 0 to 2"),
         (vec![text(&out), "--rx", "1,-1", "--calibration", text(&zero)], "zero.npy: bin 0, channel 0"),
-        (vec![text(&out), "--rx", "1,-1", "--noise-variance", "auto", "--exclude-bins", "0-511"], "too few bins"),
+        (
+            vec![text(&out), "--rx", "1,-1", "--noise-variance", "auto", "--exclude-bins", "0-511"],
+            "at least 8 active bins",
+        ),
         (vec![text(&out), "--rx", "1,-1", "--scorer", "volumes.npy"], "volumes.npy"),
         (vec![text(&out), "--rx", "1,-1", "--plot", "where.pdf"], ".svg or .png"),
         (vec!["nowhere.npy", "--rx", "1,-1"], "nowhere.npy"),
     ] {
         let error = cli::fail(&[&["locate", "lab"], &args[..]].concat());
         assert!(error.contains(words), "{args:?}: {error}");
+    }
+}
+
+/// A noise-free observation, scaled and turned in each channel, comes back through the calibration at the true cell.
+#[test]
+fn a_clean_snapshot_is_found_in_its_own_cell() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (clean, chains) = (file("clean.npy"), file("chains.npy"));
+    write_npy(&chains, &[2], &CHAINS).unwrap();
+    for (tx, rx, true_xy) in [("1.2,1.9,,-80", "1,-1,,90", [1.2, 1.9]), ("2.5,0.5,,-120", "1,-3,,70", [2.5, 0.5])] {
+        cli::succeed(&["observe", "lab", "--tx", tx, "--rx", rx, "--stage", "clean", "--out", text(&clean)]);
+        let mut reader = NpyReader::open(&clean).unwrap();
+        let mut heard = vec![Complex32::default(); reader.remaining()];
+        reader.read_into(&mut heard).unwrap();
+        let scaled: Vec<Complex32> = heard.iter().zip(CHAINS.iter().cycle()).map(|(z, chain)| z * chain).collect();
+        write_npy(&file("heard.npy"), &[512, 2], &scaled).unwrap();
+        let heard = file("heard.npy");
+        let located = ["locate", "lab", text(&heard), "--rx", rx, "--calibration", text(&chains), "--json"];
+        let json: Value = serde_json::from_str(&cli::succeed(&located)).unwrap();
+        let direct = ["locate", "lab", text(&clean), "--rx", rx, "--json"];
+        let direct: Value = serde_json::from_str(&cli::succeed(&direct)).unwrap();
+        assert_eq!(json["mode"]["x"], direct["mode"]["x"]);
+        assert_eq!(json["mode"]["y"], direct["mode"]["y"]);
+        let off = |axis: &str, truth: f64| (json["mode"][axis].as_f64().unwrap() - truth).abs();
+        println!("{tx}: {} m, {} m off", off("x", true_xy[0]), off("y", true_xy[1]));
+        // The lab is 5.67 x 9.06 m in 33 x 33 cells.
+        assert!(off("x", true_xy[0]) <= 5.673 / 66.0 && off("y", true_xy[1]) <= 9.06 / 66.0, "{tx}: {json}");
     }
 }

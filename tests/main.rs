@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cuda")]
 mod backend;
+mod campaign;
 mod cli;
 mod console;
 mod damage;

@@ -232,6 +232,33 @@ fn slow_clients_do_not_lock_the_page_out() {
     drop(slow);
 }
 
+/// A measurement beside what is predicted of a TX put somewhere else.
+#[test]
+fn a_measurement_is_viewed_beside_a_prediction() {
+    let folder = tempfile::tempdir().unwrap();
+    let (heard, out) = (folder.path().join("heard.npy"), folder.path().join("view.html"));
+    let observe = ["observe", "lab", "--tx", "1.2,1.9,,-80", "--rx", "1,-1,,90", "--count", "2", "--out", text(&heard)];
+    cli::succeed(&observe);
+    let view = ["view", "lab", "--observation", text(&heard), "--rx", "1,-1,,90", "--tx", "2,0,,-90"];
+    cli::succeed(&[&view[..], &["--snapshot", "1", "--export", text(&out)]].concat());
+    let page = fs::read_to_string(&out).unwrap();
+    for words in
+        ["Measured: snapshot 1 of", "Measured channel", "Predicted channel", "predicted path", "\"predicted\":[{"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("Simulated:"));
+    for (args, words) in [
+        (&["--snapshot", "2"][..], "there are 2"),
+        (&["--noise-variance", "0"], "variance"),
+        (&["--recipe", "nowhere"], "nowhere"),
+    ] {
+        let error = cli::fail(&[&view[..], args, &["--export", text(&out)]].concat());
+        assert!(error.contains(words), "{args:?}: {error}");
+    }
+    assert!(cli::fail(&["view", "lab", "--observation", text(&heard)]).contains("--rx"));
+}
+
 #[test]
 fn a_view_that_cannot_be_shown_is_refused_before_anything_is_served() {
     assert!(cli::fail(&["view", "no_such_scene"]).contains("no_such_scene"));

@@ -46,6 +46,13 @@ pub(crate) fn is_present_card(text: &str, manifest: &Manifest) -> bool {
 
 /// Which dataset this is.
 fn origin(manifest: &Manifest) -> String {
+    if let Some(measured) = &manifest.measured {
+        return format!(
+            "Measured data: campaign {:?}, imported by magnetar {} (schema {}); its files and their SHA-256 are in\n\
+             `manifest.json` (recipe hash `{}`).",
+            measured.campaign, manifest.version, manifest.schema_version, manifest.recipe_hash
+        );
+    }
     format!(
         "Simulated data. Made by magnetar {} (backend {}, schema {}) from seed {} and the recipe in `manifest.json`\n\
          (hash `{}`).",
@@ -68,11 +75,18 @@ fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
     if let Some(stand_in) = &manifest.stand_in {
         writeln!(text, "> **{stand_in}.** Nothing in it was measured.\n")?;
     }
-    writeln!(
-        text,
-        "{} Every row is a function of recipe, seed, split and index alone; `magnetar verify` checks it.\n",
-        origin(manifest)
-    )?;
+    let made = match &manifest.measured {
+        None => "Every row is a function of recipe, seed, split and index alone; `magnetar verify` checks it.",
+        Some(measured) if measured.truth => {
+            "The columns `tx` and `los` are the poses that were reported; `paths`, `rf_chain` and `tx_power_offset_db` are \
+             empty or zero: nobody knows them."
+        }
+        Some(_) => {
+            "The TX's pose is unknown: the column `tx` is the room's centre and means nothing, as do `los`, `paths`, \
+             `rf_chain` and `tx_power_offset_db`."
+        }
+    };
+    writeln!(text, "{} {made}\n", origin(manifest))?;
     let antennas = &recipe.antennas;
     let mut patterns = vec![&antennas.tx_pattern, &antennas.rx_patterns[0], &antennas.rx_patterns[1]];
     patterns.sort_unstable();
@@ -82,7 +96,10 @@ fn write_card(text: &mut String, manifest: &Manifest) -> std::fmt::Result {
         let kind = if synthetic { " **is synthetic**: it was made up, not measured" } else { "" };
         writeln!(text, "- Antenna pattern `{name}`{kind}.")?;
     }
-    writeln!(text, "- Rooms, materials, link scale, RF chain and noise are simulated as the recipe says.\n")?;
+    if manifest.measured.is_none() {
+        writeln!(text, "- Rooms, materials, link scale, RF chain and noise are simulated as the recipe says.")?;
+    }
+    writeln!(text)?;
     writeln!(text, "## Splits\n\n| split | rows | of | rows of a set | shards |\n|---|---|---|---|---|")?;
     for (name, split) in &manifest.splits {
         let (present, shards) = (split.present_rows(), split.shards.len());

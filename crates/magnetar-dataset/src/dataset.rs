@@ -117,9 +117,29 @@ impl Dataset {
         limit: u64,
     ) -> Result<impl Iterator<Item = Result<Record, Error>> + use<'_>, Error> {
         let rows = self.split(split)?.present_rows();
-        let step = if self.manifest.stand_in.is_some() { spread(rows, limit) } else { 1 };
+        let step = if self.follows_protocol() { spread(rows, limit) } else { 1 };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         Ok(self.records(split, columns)?.step_by(step).take(limit))
+    }
+
+    /// Whether rows follow a protocol and are no independent draws.
+    fn follows_protocol(&self) -> bool {
+        self.manifest.stand_in.is_some() || self.manifest.measured.is_some()
+    }
+
+    /// Refuses measured rows without the true TX pose.
+    ///
+    /// # Errors
+    /// Says what can be done with them.
+    pub fn require_truth(&self) -> Result<(), Error> {
+        match &self.manifest.measured {
+            Some(measured) if !measured.truth => {
+                let problem = "its rows were measured without the TX's pose (tx_x, tx_y, tx_heading_deg), so nothing can be \
+                               compared with it; stats and verify take them, and `locate` the snapshots themselves";
+                Err(Error::invalid(&self.folder, problem))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// How many rows [`Self::sample`] gives.
@@ -128,7 +148,7 @@ impl Dataset {
     /// If there is no such split.
     pub fn sample_rows(&self, split: &str, limit: u64) -> Result<u64, Error> {
         let rows = self.split(split)?.present_rows();
-        let step = if self.manifest.stand_in.is_some() { spread(rows, limit) } else { 1 };
+        let step = if self.follows_protocol() { spread(rows, limit) } else { 1 };
         Ok(rows.div_ceil(step as u64).min(limit))
     }
 

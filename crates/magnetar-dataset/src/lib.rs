@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
 
 mod bulk;
+mod campaign;
 mod card;
 mod checked_pages;
 mod checksum;
@@ -25,9 +26,11 @@ mod histogram;
 mod job;
 mod manifest;
 mod merge;
+mod observations;
 mod outing;
 mod placement;
 mod plan;
+mod receiver_files;
 pub mod recipe;
 mod record;
 pub mod replay;
@@ -53,6 +56,9 @@ mod schema_tests;
 #[cfg(test)]
 mod tests;
 
+pub use campaign::{
+    Campaign, CampaignRow, Imported, IqRecording, IqReference, Measured, MeasuredFile, SigMfMeta, campaign_rows, import,
+};
 pub use checksum::Checksums;
 pub use columns::ColumnError;
 pub use component_writer::{ComponentWriter, ComponentWriterError};
@@ -66,8 +72,10 @@ pub use histogram::Histogram;
 pub use job::{Job, Slice};
 pub use manifest::{GENERATOR_VERSION, MANIFEST, Manifest, ShardInfo, SplitManifest, shard_name};
 pub use merge::{Merged, merge};
+pub use observations::{ObservationError, ObservationSource};
 pub use placement::Region;
 pub use plan::Plan;
+pub use receiver_files::{bin_list, phase_table, read_calibration, read_phase_table};
 pub use recipe::{Recipe, RecipeError, RecipeProblem};
 pub use record::{Materials, OutingRow, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};

@@ -7,6 +7,7 @@ use magnetar_files::{AtomicFile, BoundedReadError, read_text};
 use magnetar_signal::PROCESSOR_CLASS;
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::Measured;
 use crate::checksum::Checksums;
 use crate::error::Error;
 use crate::recipe::{Recipe, differences, is_split_name};
@@ -85,6 +86,9 @@ pub struct Manifest {
     /// What the rows stand for, if they are simulated stand-ins for measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<String>,
+    /// Where the rows come from, if they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
     /// The recipe's hash.
     pub recipe_hash: String,
     /// The seed.
@@ -141,6 +145,7 @@ impl Manifest {
             processor_class: PROCESSOR_CLASS.into(),
             backend: REFERENCE_BACKEND.into(),
             stand_in: recipe.replay.is_some().then(|| STAND_IN.into()),
+            measured: None,
             recipe_hash: recipe.hash(),
             seed,
             recipe: recipe.clone(),
@@ -151,7 +156,8 @@ impl Manifest {
     /// What decides the columns' types.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        Shape::of(&self.recipe, self.schema_version)
+        let shape = Shape::of(&self.recipe, self.schema_version);
+        Shape { replay: shape.replay || self.measured.is_some(), ..shape }
     }
 
     /// Reads and checks a dataset's manifest.
@@ -234,6 +240,9 @@ impl Manifest {
                 found.push(format!("{what}: {a}, {b}"));
             }
         }
+        if self.measured != other.measured {
+            found.push("measured: other campaigns or files".to_owned());
+        }
         let named = |line: &String| !line.starts_with("name: ") && !line.starts_with("description: ");
         found.extend(differences(&self.recipe, &other.recipe).into_iter().filter(named));
         found
@@ -242,6 +251,9 @@ impl Manifest {
     /// Why this program on this processor does not make the same bits of the recipe and seed; `None` if it does.
     #[must_use]
     pub fn not_reproducible(&self) -> Option<String> {
+        if let Some(measured) = &self.measured {
+            return Some(format!("they were measured ({})", measured.campaign));
+        }
         if self.generator_version != GENERATOR_VERSION {
             let theirs = self.generator_version;
             return Some(format!("generator version {theirs} made them, this program has {GENERATOR_VERSION}"));

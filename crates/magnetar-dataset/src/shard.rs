@@ -45,6 +45,7 @@ pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Ve
     let recipe = serde_json::to_string(&manifest.recipe)
         .map_err(|source| Error::RecipeJson { name: manifest.recipe.name.clone(), source })?;
     let stand_in = manifest.stand_in.iter().map(|text| (format!("{PREFIX}stand_in"), text.clone()));
+    let measured = manifest.measured.iter().map(|of| (format!("{PREFIX}measured"), of.campaign.clone()));
     Ok([
         ("version", manifest.version.clone()),
         ("schema_version", manifest.schema_version.to_string()),
@@ -59,6 +60,7 @@ pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Ve
     .map(|(key, value)| (format!("{PREFIX}{key}"), value))
     .into_iter()
     .chain(stand_in)
+    .chain(measured)
     .collect())
 }
 

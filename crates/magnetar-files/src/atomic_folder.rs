@@ -99,10 +99,14 @@ fn lock(folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Removes a folder of files.
+/// Removes a folder of files, and of folders of files.
 fn remove_folder(folder: &Path) -> io::Result<()> {
     for path in list_folder(folder)? {
-        crate::remove_file(&path)?;
+        if path.is_dir() && !path.is_symlink() {
+            remove_folder(&path)?;
+        } else {
+            crate::remove_file(&path)?;
+        }
     }
     operation::remove_folder(folder)
 }

@@ -53,14 +53,16 @@ function showPaths(paths) {
 function showArrivals(result) {
   const body = byId("arrivals");
   body.replaceChildren();
-  result.arrivals.forEach((arrival, n) => {
+  const measured = result.arrivals.map((arrival, n) => [(n + 1) + (n < result.retained ? " (kept)" : ""), arrival]);
+  const predicted = result.predicted.map((arrival, n) => ["predicted " + (n + 1), arrival]);
+  for (const [name, arrival] of [...measured, ...predicted]) {
     const row = body.insertRow();
-    cell(row, (n + 1) + (n < result.retained ? " (kept)" : ""));
+    cell(row, name);
     cell(row, shown(arrival.raw_snr_db, 1));
     cell(row, shown(arrival.snr_db, 1));
     cell(row, shown(arrival.aoa_deg, 1));
     cell(row, shown(arrival.delay_ns, 2));
-  });
+  }
 }
 
 const NUMBERS = {

@@ -28,5 +28,5 @@ pub use error::ReportError;
 pub use link_scorer::LinkScorer;
 pub use palette::Theme;
 pub use png::png_from_svg;
-pub use signal_charts::{ProfileMark, channel_chart, delay_chart};
+pub use signal_charts::{ProfileMark, channel_chart, delay_chart, titled_channel_chart};
 pub use simulator::{LinkPath, LinkSettings, SimulatedLink, Simulator};

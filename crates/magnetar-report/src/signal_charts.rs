@@ -25,7 +25,14 @@ pub struct ProfileMark {
 /// Magnitude over frequency of both channels.
 #[must_use]
 pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> String {
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, "Channel magnitude over frequency, both RX channels");
+    titled_channel_chart(observation, band, "Channel magnitude", theme)
+}
+
+/// The same under another title, where several stand side by side.
+#[must_use]
+pub fn titled_channel_chart(observation: &Observation, band: &Band, title: &str, theme: Theme) -> String {
+    let described = format!("{title} over frequency, both RX channels");
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, &described);
     let magnitude = |channel: usize| {
         // A page shows no more points than it has pixels.
         let step = (observation.bins() / 1024).max(1);
@@ -40,7 +47,7 @@ pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> St
     let x = ChartAxis::new("frequency / GHz", band.carrier_hz / 1e9 - half, band.carrier_hz / 1e9 + half);
     let y = ChartAxis::new("magnitude over noise / dB", low.min(-6.0), high + 4.0);
     let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, y);
-    frame.draw(&mut canvas, "Channel magnitude");
+    frame.draw(&mut canvas, title);
     let noise = [[frame.x.min, 0.0], [frame.x.max, 0.0]];
     line(&mut canvas, &frame, noise, Stroke::new(Ink::Muted, 1.2).dash("3 3"));
     line(&mut canvas, &frame, magnitude(0), Stroke::new(Ink::Channel0, 1.4));
@@ -53,16 +60,19 @@ pub fn channel_chart(observation: &Observation, band: &Band, theme: Theme) -> St
     finish(canvas, &keys)
 }
 
-/// Delay profile with the true paths and the estimated arrivals.
+/// Delay profile with the true paths (called `truth_name`: of a measurement they are only predicted) and the estimated
+/// arrivals.
 #[must_use]
 pub fn delay_chart(
     profile: &DelayProfile,
     bins: usize,
-    truth: &[ProfileMark],
+    (truth, truth_name): (&[ProfileMark], &str),
     found: &[ProfileMark],
     theme: Theme,
 ) -> String {
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, "Delay profile with true and estimated arrivals");
+    let described = format!("Delay profile with every {truth_name} path and the estimated arrivals");
+    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, &described);
+    let truth_key = format!("{truth_name} path (\u{d7})");
     let (first, last) = window(profile, truth, found);
     let gain = 10.0 * (2.0 * bins.max(1) as f64).log10();
     let shown = truth.iter().chain(found).map(|m| m.raw_snr_db + gain);
@@ -84,7 +94,7 @@ pub fn delay_chart(
     }
     let keys = [
         LegendKey { ink: Ink::Channel0, dash: "", name: "matched filter" },
-        LegendKey { ink: Ink::Truth, dash: "2 2", name: "true path (\u{d7})" },
+        LegendKey { ink: Ink::Truth, dash: "2 2", name: &truth_key },
         LegendKey { ink: Ink::Estimate, dash: "", name: "SRE estimate (ring)" },
     ];
     finish(canvas, &keys)

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ConfigError, KeyRange};
 
-/// A band of `bins` equally spaced frequencies: `f_k = carrier + (k - bins / 2) * bandwidth / bins`.
+/// A band of `bins` equally spaced frequencies: `f_k = carrier + (k - bins / 2) * bandwidth / bins`, where half of an odd
+/// number is rounded down, so that its middle bin is at the carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Band {
@@ -12,7 +13,7 @@ pub struct Band {
     pub carrier_hz: f64,
     /// Bandwidth, Hz: `bins` times the spacing.
     pub bandwidth_hz: f64,
-    /// Number of bins, even.
+    /// Number of bins.
     pub bins: usize,
 }
 
@@ -28,7 +29,7 @@ impl Band {
     pub const CARRIER_HZ: KeyRange<f64> = KeyRange::new("band.carrier_hz", 1e6, 1e12, "Hz");
     /// Range of the bandwidth; it must be below the carrier, too.
     pub const BANDWIDTH_HZ: KeyRange<f64> = KeyRange::new("band.bandwidth_hz", 1.0, 1e12, "Hz");
-    /// Range of the number of bins; it must be even, too. An estimate needs eight.
+    /// Range of the number of bins. An estimate needs eight.
     pub const BINS: KeyRange<usize> = KeyRange::new("band.bins", 8, 65_536, "");
 
     /// Checks every number.
@@ -37,7 +38,6 @@ impl Band {
     /// Names the key (`band.*`) that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         Self::BINS.check(self.bins)?;
-        ConfigError::require(self.bins.is_multiple_of(2), Self::BINS.key, self.bins, "an even number")?;
         Self::CARRIER_HZ.check(self.carrier_hz)?;
         Self::BANDWIDTH_HZ.check(self.bandwidth_hz)?;
         let below = self.bandwidth_hz < self.carrier_hz;
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_bad_number_is_named() {
         let key = |band: Band| band.check().unwrap_err().key;
-        for bins in [0, 6, 511, 1 << 20] {
+        for bins in [0, 6, 1 << 20] {
             assert_eq!(key(Band { bins, ..Band::default() }), "band.bins");
         }
         for carrier_hz in [f64::NAN, -1.0, f64::INFINITY] {

@@ -5,8 +5,9 @@ use num_complex::{Complex32, Complex64};
 /// What a receiver's chains do to each bin and channel (a cable or chamber measurement): observations are divided by it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReceiverCalibration {
-    /// One factor per bin and channel, or one per channel for all bins.
-    factors: Vec<[Complex64; 2]>,
+    channels: usize,
+    /// One factor per bin and channel, channel last, or one per channel for all bins.
+    factors: Vec<Complex64>,
 }
 
 /// Why factors cannot be used.
@@ -22,6 +23,14 @@ pub enum CalibrationError {
         /// The factor.
         value: Complex64,
     },
+    /// Factors of another number of channels.
+    #[error("the calibration has {found} channels, the observation {expected}")]
+    Channels {
+        /// Channels of the observation.
+        expected: usize,
+        /// Channels of the calibration.
+        found: usize,
+    },
     /// Factors of another number of bins.
     #[error("the calibration has {found} bins, the observation {expected}")]
     Bins {
@@ -33,55 +42,56 @@ pub enum CalibrationError {
 }
 
 impl ReceiverCalibration {
-    /// From factors per bin and channel, or a single pair for all bins.
+    /// From factors per bin and channel, channel last, or of a single bin for all bins.
     ///
     /// # Errors
     /// Names the factor that is zero or not finite.
-    pub fn new(factors: Vec<[Complex64; 2]>) -> Result<Self, CalibrationError> {
-        for (bin, pair) in factors.iter().enumerate() {
-            for (channel, &value) in pair.iter().enumerate() {
-                let inverse = value.inv();
-                if !(value.is_finite() && inverse.is_finite()) {
-                    return Err(CalibrationError::Factor { bin, channel, value });
-                }
+    pub fn new(factors: Vec<Complex64>, channels: usize) -> Result<Self, CalibrationError> {
+        if channels == 0 || factors.is_empty() || !factors.len().is_multiple_of(channels) {
+            return Err(CalibrationError::Channels { expected: channels, found: factors.len() });
+        }
+        for (n, &value) in factors.iter().enumerate() {
+            let inverse = value.inv();
+            if !(value.is_finite() && inverse.is_finite()) {
+                return Err(CalibrationError::Factor { bin: n / channels, channel: n % channels, value });
             }
         }
-        Ok(Self { factors })
+        Ok(Self { channels, factors })
     }
 
-    /// The same calibration with each channel's factors times a number, such as the noise's standard deviation, by which
-    /// observations are then divided as well.
+    /// One that divides each channel by a number, such as the noise's standard deviation.
+    ///
+    /// # Errors
+    /// Names the number that is zero or not finite.
+    pub fn of_scales(scales: &[f64]) -> Result<Self, CalibrationError> {
+        Self::new(scales.iter().map(|scale| Complex64::new(*scale, 0.0)).collect(), scales.len())
+    }
+
+    /// Channels of the observations it is for.
     #[must_use]
-    pub fn scaled(mut self, by: [f64; 2]) -> Self {
-        for pair in &mut self.factors {
-            pair[0] *= by[0];
-            pair[1] *= by[1];
-        }
-        self
+    pub fn channels(&self) -> usize {
+        self.channels
     }
 
-    /// Divides an observation, `block[bin][channel]`.
+    /// Bins of the observations it is for; 1 where it serves any number.
+    #[must_use]
+    pub fn bins(&self) -> usize {
+        self.factors.len() / self.channels
+    }
+
+    /// Divides an observation, all channels of bin 0 first.
     ///
     /// # Errors
     /// If it has another number of bins.
-    pub fn apply(&self, block: &mut [[Complex32; 2]]) -> Result<(), CalibrationError> {
-        if self.factors.len() != 1 && self.factors.len() != block.len() {
-            return Err(CalibrationError::Bins { expected: block.len(), found: self.factors.len() });
+    pub fn apply(&self, block: &mut [Complex32]) -> Result<(), CalibrationError> {
+        if self.factors.len() != self.channels && self.factors.len() != block.len() {
+            return Err(CalibrationError::Bins { expected: block.len() / self.channels, found: self.bins() });
         }
-        for (x, factors) in block.iter_mut().zip(self.factors.iter().cycle()) {
-            for (z, factor) in x.iter_mut().zip(factors) {
-                let divided = Complex64::new(f64::from(z.re), f64::from(z.im)) / factor;
-                *z = Complex32::new(divided.re as f32, divided.im as f32);
-            }
+        for (z, factor) in block.iter_mut().zip(self.factors.iter().cycle()) {
+            let divided = Complex64::new(f64::from(z.re), f64::from(z.im)) / factor;
+            *z = Complex32::new(divided.re as f32, divided.im as f32);
         }
         Ok(())
-    }
-}
-
-impl Default for ReceiverCalibration {
-    /// Changes nothing.
-    fn default() -> Self {
-        Self { factors: vec![[Complex64::new(1.0, 0.0); 2]] }
     }
 }
 
@@ -91,35 +101,30 @@ mod tests {
 
     #[test]
     fn what_a_chain_did_is_undone() {
-        let factors: Vec<_> =
-            (0..5).map(|k| [0.2, -1.7].map(|x| Complex64::new(x, 0.3 * f64::from(k) + 0.1))).collect();
-        let truth: Vec<[Complex32; 2]> =
-            (0..5).map(|k| [Complex32::new(k as f32, 1.0), Complex32::new(2.0, -3.0)]).collect();
-        let heard = |x: &[Complex32; 2], f: &[Complex64; 2]| {
-            [0, 1].map(|m| {
-                let z = Complex64::new(f64::from(x[m].re), f64::from(x[m].im)) * f[m];
-                Complex32::new(z.re as f32, z.im as f32)
-            })
-        };
-        let mut block: Vec<_> = truth.iter().zip(&factors).map(|(x, f)| heard(x, f)).collect();
-        ReceiverCalibration::new(factors).unwrap().apply(&mut block).unwrap();
-        for (x, y) in block.iter().flatten().zip(truth.iter().flatten()) {
-            assert!((x - y).norm() < 1e-5);
+        for channels in [2, 3] {
+            let factors: Vec<Complex64> =
+                (0..5 * channels).map(|n| Complex64::new([0.2, -1.7][n % 2], 0.3 * n as f64 + 0.1)).collect();
+            let truth: Vec<Complex64> = (0..5 * channels).map(|n| Complex64::new(n as f64, 1.0)).collect();
+            let single = |z: &Complex64| Complex32::new(z.re as f32, z.im as f32);
+            let mut block: Vec<_> = truth.iter().zip(&factors).map(|(x, f)| single(&(x * f))).collect();
+            ReceiverCalibration::new(factors, channels).unwrap().apply(&mut block).unwrap();
+            for (x, y) in block.iter().zip(&truth) {
+                assert!((x - single(y)).norm() < 1e-5);
+            }
         }
-        let mut three = block[..3].to_vec();
-        let five = ReceiverCalibration::new(vec![[Complex64::new(2.0, 0.0); 2]; 5]).unwrap();
+        let mut three = vec![Complex32::new(8.0, 4.0); 6];
+        let five = ReceiverCalibration::new(vec![Complex64::new(2.0, 0.0); 10], 2).unwrap();
         assert_eq!(five.apply(&mut three), Err(CalibrationError::Bins { expected: 3, found: 5 }));
-        let one = ReceiverCalibration::default().scaled([2.0, 4.0]);
-        one.apply(&mut three).unwrap();
-        assert!((three[1][1] * 4.0 - block[1][1]).norm() < 1e-6);
+        ReceiverCalibration::of_scales(&[2.0, 4.0]).unwrap().apply(&mut three).unwrap();
+        assert_eq!(three[2..4], [Complex32::new(4.0, 2.0), Complex32::new(2.0, 1.0)]);
     }
 
     #[test]
     fn factors_that_nothing_can_be_divided_by_are_named() {
         for bad in [0.0, f64::NAN, f64::INFINITY, 1e-320] {
-            let mut factors = vec![[Complex64::new(1.0, 0.0); 2]; 4];
-            factors[2][1] = Complex64::new(bad, 0.0);
-            let error = ReceiverCalibration::new(factors).unwrap_err();
+            let mut factors = vec![Complex64::new(1.0, 0.0); 8];
+            factors[5] = Complex64::new(bad, 0.0);
+            let error = ReceiverCalibration::new(factors, 2).unwrap_err();
             assert!(error.to_string().starts_with("bin 2, channel 1:"), "{error}");
         }
     }

@@ -4,17 +4,19 @@ use std::f64::consts::TAU;
 
 use num_complex::{Complex32, Complex64};
 
-/// Noise variance per bin and channel, from the observation itself: paths fill a small part of all delays, so the median
+/// Noise variance per bin of each channel, from the observation itself (all channels of bin 0 first): paths fill a small part of all delays, so the median
 /// power over all delays is that of noise. A Hann window keeps strong paths from leaking into the rest, and `skipped` bins
 /// are filled in from their neighbours. `None` if fewer than 16 bins are left or a value of the others is not finite.
 ///
 /// Where paths fill more than a third of the delays, or the level falls below single precision, it is too high: it is a
 /// floor to start from, not a measurement.
 #[must_use]
-pub fn noise_floor(block: &[[Complex32; 2]], skipped: &[usize]) -> Option<[f64; 2]> {
+pub fn noise_floor(block: &[Complex32], channels: usize, skipped: &[usize]) -> Option<Vec<f64>> {
     const FEWEST: usize = 16;
-    let bins = block.len();
-    let used: Vec<usize> = (0..bins).filter(|bin| !skipped.contains(bin)).collect();
+    let bins = block.len() / channels.max(1);
+    let mut listed = skipped.to_vec();
+    listed.sort_unstable();
+    let used: Vec<usize> = (0..bins).filter(|bin| listed.binary_search(bin).is_err()).collect();
     if used.len() < FEWEST {
         return None;
     }
@@ -29,7 +31,10 @@ pub fn noise_floor(block: &[[Complex32; 2]], skipped: &[usize]) -> Option<[f64; 
     // The window makes neighbours alike: every fourth delay says as much as all of them.
     let step = if bins >= 256 { 4 } else { 1 };
     let channel = |m: usize| {
-        let at = |k: usize| Complex64::new(f64::from(block[k][m].re), f64::from(block[k][m].im));
+        let at = |k: usize| {
+            let z = block[k * channels + m];
+            Complex64::new(f64::from(z.re), f64::from(z.im))
+        };
         let filled = |k: usize| {
             let next = used.partition_point(|&bin| bin < k);
             match (next.checked_sub(1).map(|n| used[n]), used.get(next)) {
@@ -57,7 +62,7 @@ pub fn noise_floor(block: &[[Complex32; 2]], skipped: &[usize]) -> Option<[f64; 
         // The power of complex noise is exponential: its median is ln 2 of its mean.
         Some(*median / std::f64::consts::LN_2)
     };
-    Some([channel(0)?, channel(1)?])
+    (0..channels).map(channel).collect()
 }
 
 #[cfg(test)]
@@ -87,17 +92,17 @@ mod tests {
                     let mut normal = || rng.sample::<f64, _>(StandardNormal) * 0.5f64.sqrt() * (1.0 + m as f64);
                     *z += Complex64::new(normal(), normal());
                 }
-                block.push(x.map(|z| Complex32::new((z.re * scale) as f32, (z.im * scale) as f32)));
+                block.extend(x.map(|z| Complex32::new((z.re * scale) as f32, (z.im * scale) as f32)));
             }
-            block[bins / 2] = [Complex32::new(f32::NAN, 0.0); 2];
-            assert_eq!(noise_floor(&block, &[]), None);
-            let floor = noise_floor(&block, &[0, 1, bins / 2]).unwrap();
+            block[bins] = Complex32::new(f32::NAN, 0.0);
+            assert_eq!(noise_floor(&block, 2, &[]), None);
+            let floor = noise_floor(&block, 2, &[0, 1, bins / 2]).unwrap();
             for (m, found) in floor.iter().enumerate() {
                 let truth = (scale * (1.0 + m as f64)).powi(2);
                 let within = if bins < 128 { 0.6 } else { 0.35 };
                 assert!((found / truth - 1.0).abs() < within, "{bins} {scale} {m}: {}", found / truth);
             }
         }
-        assert_eq!(noise_floor(&[[Complex32::new(1.0, 0.0); 2]; 15], &[]), None);
+        assert_eq!(noise_floor(&[Complex32::new(1.0, 0.0); 30], 2, &[]), None);
     }
 }

@@ -38,7 +38,10 @@ impl ColumnGroup for ReplayColumns {
         }
         let name = |name, what| field(name, DataType::Utf8, "name", "", what);
         vec![
-            name("protocol", "measurement protocol that is replayed (simulated stand-in): full-rotation or track"),
+            name(
+                "protocol",
+                "measurement protocol: full-rotation or track, replayed (a simulated stand-in) or measured; random elsewhere",
+            ),
             name("placement", "board placement: none, or its name"),
             field("site", DataType::UInt32, "site", "", "number of the RX site within its protocol"),
             field("command", DataType::Float64, "rad", "global", "commanded RX heading, in [0, 2 pi)"),

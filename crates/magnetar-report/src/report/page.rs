@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use magnetar_dataset::Dataset;
+use magnetar_dataset::{Dataset, Manifest};
 use magnetar_study::{Audit, Mean};
 
 use super::coverage::coverage;
@@ -39,7 +39,7 @@ pub(super) fn page(
     for (split, examples) in splits.iter().filter(|(split, _)| split.present > 0) {
         let _ = write!(body, "<section class=\"wide\"><h2>Split {}</h2>", escape(&split.name));
         if split.read < split.present {
-            let note = if dataset.manifest().stand_in.is_some() {
+            let note = if dataset.manifest().stand_in.is_some() || dataset.manifest().measured.is_some() {
                 "The charts show {} of {} rows, spread evenly over the protocol."
             } else {
                 "The charts show the first {} of {} rows; rows are independent draws."
@@ -92,11 +92,20 @@ fn shortcuts(body: &mut String, audit: &Audit) {
     );
 }
 
+/// Simulated, a stand-in or measured.
+fn what_it_is(manifest: &Manifest) -> String {
+    match (&manifest.measured, &manifest.stand_in) {
+        (Some(measured), _) => format!("measured: {}", measured.campaign),
+        (None, Some(stand_in)) => stand_in.clone(),
+        (None, None) => "simulated corpus".into(),
+    }
+}
+
 fn facts(body: &mut String, dataset: &Dataset, rows: u64) {
     let manifest = dataset.manifest();
     let bytes: u64 = manifest.splits.values().flat_map(|s| &s.shards).map(|s| s.bytes).sum();
     let facts = [
-        ("what it is", manifest.stand_in.clone().unwrap_or_else(|| "simulated corpus".into())),
+        ("what it is", what_it_is(manifest)),
         ("rows", count(rows)),
         ("size", format!("{} MB in {} shards", number(bytes as f64 / 1e6, 1), shards(dataset))),
         ("seed", manifest.seed.to_string()),

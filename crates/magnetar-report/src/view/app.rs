@@ -3,18 +3,21 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use magnetar_scene::{AntennaPattern, Pose, Scene};
+use magnetar_signal::{Arrival, Observation};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::http::{Request, Response};
 use super::page::{Mode, page};
 use super::picture::{PicturedLink, picture};
-use super::protocol::{LinkResult, LinkState, RowRequest};
+use super::protocol::{ArrivalState, LinkResult, LinkState, RowRequest};
 use super::rows::Rows;
 use crate::corpus::{row_observation, row_scene};
 use crate::error::ReportError;
 use crate::link_scorer::LinkScorer;
-use crate::simulator::Simulator;
+use crate::palette::Theme;
+use crate::signal_charts::titled_channel_chart;
+use crate::simulator::{LinkSettings, SimulatedLink, Simulator};
 
 /// What is viewed, and what computes it.
 pub struct App {
@@ -24,7 +27,18 @@ pub struct App {
     simulator: Mutex<Simulator>,
     scorer: LinkScorer,
     rows: Option<Rows>,
+    measurement: Option<Measurement>,
     nonce: String,
+}
+
+/// A measured snapshot to be looked at.
+pub struct Measurement {
+    /// What it is called, such as its file.
+    pub name: String,
+    /// The observation, calibrated and scaled to unit noise.
+    pub observation: Observation,
+    /// Its arrivals, strongest first.
+    pub found: Vec<Arrival>,
 }
 
 impl App {
@@ -41,7 +55,23 @@ impl App {
     ) -> Result<Self, ReportError> {
         let start = LinkState::new(&scene, tx, rx)?;
         let (title, nonce) = (scene.name.clone(), nonce());
-        Ok(Self { title, base: scene, start, simulator: Mutex::new(simulator), scorer, rows: None, nonce })
+        Ok(Self {
+            title,
+            base: scene,
+            start,
+            simulator: Mutex::new(simulator),
+            scorer,
+            rows: None,
+            measurement: None,
+            nonce,
+        })
+    }
+
+    /// Shows a measurement by the receiver instead of simulated ones; the TX is where a prediction is looked at.
+    #[must_use]
+    pub fn measured(mut self, measurement: Measurement) -> Self {
+        self.measurement = Some(measurement);
+        self
     }
 
     /// A dataset, from its first row on.
@@ -55,7 +85,16 @@ impl App {
         let mut start = LinkState::new(&base, &reported.hold(&record.tx), &reported.rx)?;
         start.tx_power_offset_db = record.tx_power_offset_db;
         let (title, nonce) = (title.to_owned(), nonce());
-        Ok(Self { title, base, start, simulator: Mutex::new(simulator), scorer, rows: Some(rows), nonce })
+        Ok(Self {
+            title,
+            base,
+            start,
+            simulator: Mutex::new(simulator),
+            scorer,
+            rows: Some(rows),
+            measurement: None,
+            nonce,
+        })
     }
 
     /// The state to begin with, to be changed before anything is served.
@@ -142,7 +181,11 @@ impl App {
         let link = simulator.run(&scene, &tx, &rx, state.tx_power_offset_db, u64::from(state.seed))?;
         let settings = simulator.settings().clone();
         drop(simulator);
+        if let Some(measurement) = &self.measurement {
+            return self.compared(measurement, &link, (&scene, &tx, &rx), state, &settings);
+        }
         let pictured = PicturedLink {
+            measured: false,
             number: None,
             scene: &scene,
             tx: &tx,
@@ -160,6 +203,43 @@ impl App {
             settings.radio.band().carrier_hz / 1e9,
             settings.radio.tx_pattern().info().name,
             state.seed
+        );
+        Ok(result)
+    }
+
+    /// The measurement beside what is predicted of a TX.
+    fn compared(
+        &self,
+        measurement: &Measurement,
+        link: &SimulatedLink,
+        (scene, tx, rx): (&Scene, &Pose, &Pose),
+        state: &LinkState,
+        settings: &LinkSettings,
+    ) -> Result<LinkResult, ReportError> {
+        // The receiver's clock is unknown: the strongest path is put where the strongest arrival is.
+        let strongest = link.paths.iter().max_by(|a, b| a.raw_snr_db.total_cmp(&b.raw_snr_db));
+        let aligned = measurement.found.first().zip(strongest).map(|(found, path)| found.delay_s - path.path.delay());
+        let pictured = PicturedLink {
+            measured: true,
+            number: None,
+            scene,
+            tx,
+            rx,
+            paths: &link.paths,
+            observation: Some(&measurement.observation),
+            timing_offset_s: aligned.unwrap_or(0.0),
+            found: &measurement.found,
+        };
+        let mut result = picture(&pictured, state, settings, &self.scorer)?;
+        let band = settings.radio.band();
+        let predicted = titled_channel_chart(&link.observation, band, "Predicted channel", Theme::Page);
+        result.channel_svg = result.channel_svg.map(|measured| measured + &predicted);
+        result.predicted = link.arrivals.iter().map(ArrivalState::new).collect();
+        result.caption = format!(
+            "Measured: {}. The TX shown is where you put it: its {} paths and its channel are predicted, delays set so that \
+             the strongest path meets the strongest arrival.",
+            measurement.name,
+            link.paths.len()
         );
         Ok(result)
     }

@@ -9,7 +9,7 @@ mod protocol;
 mod rows;
 mod server;
 
-pub use app::App;
+pub use app::{App, Measurement};
 pub use protocol::{ColourState, LinkState, MAX_VIEW_BOXES};
 pub use rows::Rows;
 pub use server::{Server, respond};

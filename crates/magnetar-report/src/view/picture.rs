@@ -12,7 +12,7 @@ use crate::figure::{PosteriorPicture, draw_marginal, plan_height};
 use crate::link_scorer::{LinkScorer, LinkToScore};
 use crate::palette::{Theme, power_ink, surface_style};
 use crate::plan::{FloorPlan, PathColour, draw_plan, link_plan_paths, plan_frame, plan_legend};
-use crate::signal_charts::{ProfileMark, channel_chart, delay_chart};
+use crate::signal_charts::{ProfileMark, delay_chart, titled_channel_chart};
 use crate::simulator::{LinkPath, LinkSettings};
 use crate::svg::Canvas;
 
@@ -40,6 +40,8 @@ pub(crate) struct PicturedLink<'a> {
     pub timing_offset_s: f64,
     /// The arrivals, strongest first.
     pub found: &'a [Arrival],
+    /// Whether observation and arrivals were measured; TX and paths are then a prediction.
+    pub measured: bool,
 }
 
 impl<'a> PicturedLink<'a> {
@@ -55,7 +57,7 @@ impl<'a> PicturedLink<'a> {
         let timing_offset_s = record.rf_chain.timing_offset_s;
         let found = &record.arrivals.found;
         let number = Some(RowNumber { split, index: record.index });
-        Self { number, scene, tx, rx, paths, observation, timing_offset_s, found }
+        Self { number, scene, tx, rx, paths, observation, timing_offset_s, found, measured: false }
     }
 }
 
@@ -69,23 +71,15 @@ pub(super) fn picture(
     let mut result = world(link, state);
     match link.observation {
         Some(observation) => {
-            result.channel_svg = Some(channel_chart(observation, settings.radio.band(), Theme::Page));
+            let title = if link.measured { "Measured channel" } else { "Channel magnitude" };
+            result.channel_svg = Some(titled_channel_chart(observation, settings.radio.band(), title, Theme::Page));
             result.delay_svg = Some(delay_svg(link, observation, settings));
         }
         None => {
             result.notes.push("This dataset stores no channel (CSI): magnitude and delay profile are not shown.".into())
         }
     }
-    result.arrivals = link
-        .found
-        .iter()
-        .map(|arrival| ArrivalState {
-            delay_ns: arrival.delay_s * 1e9,
-            aoa_deg: arrival.aoa_rad.to_degrees(),
-            raw_snr_db: arrival.raw_snr_db,
-            snr_db: arrival.snr_db,
-        })
-        .collect();
+    result.arrivals = link.found.iter().map(ArrivalState::new).collect();
     result.retained = settings.radio.config().sre.keep;
     if link.found.is_empty() {
         result.notes.push("The estimator found no arrival above the noise.".into());
@@ -96,7 +90,8 @@ pub(super) fn picture(
         match posterior_svg(link, settings, scorer) {
             Ok((svg, caption)) => {
                 result.posterior_svg = Some(svg);
-                result.posterior_caption = format!("Simulated: {caption}.");
+                let origin = if link.measured { "Measured" } else { "Simulated" };
+                result.posterior_caption = format!("{origin}: {caption}.");
             }
             Err(error) => result.notes.push(format!("No posterior: {error}.")),
         }
@@ -114,7 +109,8 @@ pub(crate) fn delay_svg(link: &PicturedLink<'_>, observation: &Observation, sett
         .collect();
     let found: Vec<ProfileMark> =
         link.found.iter().map(|f| ProfileMark { delay_s: f.delay_s, raw_snr_db: f.raw_snr_db }).collect();
-    delay_chart(&profile, observation.bins(), &truth, &found, Theme::Page)
+    let name = if link.measured { "predicted" } else { "true" };
+    delay_chart(&profile, observation.bins(), (&truth, name), &found, Theme::Page)
 }
 
 /// The XY marginal of the posterior, for a page, and what it assumes.
@@ -139,7 +135,8 @@ pub(crate) fn posterior_svg(
         room: &link.scene.room,
         boxes: &boxes,
         rx: &[*link.rx],
-        truth: Some(*link.tx),
+        // A TX that was put somewhere to look at its prediction is no truth.
+        truth: (!link.measured).then_some(*link.tx),
         caption: "",
     };
     Ok((page_marginal(&picture), posterior.caption))
@@ -192,6 +189,7 @@ fn world(link: &PicturedLink<'_>, state: &LinkState) -> LinkResult {
         caption: String::new(),
         paths: states.collect(),
         arrivals: Vec::new(),
+        predicted: Vec::new(),
         retained: 0,
         plan_frame,
         plan_svg,

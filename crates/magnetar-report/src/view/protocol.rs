@@ -1,6 +1,7 @@
 //! What the page and the server say to each other, as JSON: metres and degrees, unit in the name.
 
 use magnetar_scene::{BoxShape, Layer, Pose, Room, Scene, SceneBox};
+use magnetar_signal::Arrival;
 use magnetar_trace::{azimuth, elevation};
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,8 @@ pub struct LinkResult {
     pub paths: Vec<PathState>,
     /// The SRE's components, strongest first.
     pub arrivals: Vec<ArrivalState>,
+    /// Of a measurement: the components of what is predicted for the TX where it stands, strongest first.
+    pub predicted: Vec<ArrivalState>,
     /// How many of them are retained.
     pub retained: usize,
     /// The plan's frame, so that the page can turn pixels into metres.
@@ -163,6 +166,19 @@ pub struct ArrivalState {
     pub raw_snr_db: f64,
     /// Processed SNR, dB.
     pub snr_db: f64,
+}
+
+impl ArrivalState {
+    /// From an arrival.
+    #[must_use]
+    pub fn new(arrival: &Arrival) -> Self {
+        Self {
+            delay_ns: arrival.delay_s * 1e9,
+            aoa_deg: arrival.aoa_rad.to_degrees(),
+            raw_snr_db: arrival.raw_snr_db,
+            snr_db: arrival.snr_db,
+        }
+    }
 }
 
 impl PoseState {

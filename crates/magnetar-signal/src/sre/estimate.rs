@@ -49,6 +49,14 @@ impl Estimate {
         arrivals.found.extend(self.kept().iter().map(|component| component.arrival));
     }
 
+    /// Sorts components, the strongest first.
+    pub(super) fn rank(components: &mut [Component]) {
+        components.sort_unstable_by(|a, b| {
+            let (a, b) = (&a.arrival, &b.arrival);
+            b.raw_snr_db.total_cmp(&a.raw_snr_db).then_with(|| a.delay_s.total_cmp(&b.delay_s))
+        });
+    }
+
     /// Noise variance per bin and channel: the known one, or the one estimated from the inactive bins.
     #[must_use]
     pub fn noise_variance(&self) -> f64 {
@@ -125,7 +133,7 @@ impl Reporter {
     }
 
     /// Angle of arrival and its probability among the aliases, given the delay difference and its standard deviation.
-    fn aoa(&self, phase_rad: f64, difference_s: f64, sigma_s: f64) -> (f64, f64) {
+    pub(super) fn aoa(&self, phase_rad: f64, difference_s: f64, sigma_s: f64) -> (f64, f64) {
         let sine = |turns: f64| (phase_rad / TAU + turns) / self.wavelengths;
         let principal = libm::asin(sine(0.0).clamp(-1.0, 1.0));
         let spread = libm::hypot(sigma_s, self.difference_error_s).max(1e-18);

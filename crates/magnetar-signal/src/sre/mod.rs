@@ -21,6 +21,7 @@ mod grid_transform;
 mod interpolate;
 mod kernel;
 mod lanes;
+mod line;
 mod linear;
 mod options;
 mod spectrum;
@@ -32,6 +33,7 @@ mod tests;
 use num_complex::Complex;
 
 pub use estimate::{Component, Estimate};
+pub use line::{LineSre, LineWorkspace};
 pub use options::{AoaMode, MAX_PATHS, Method, SreOptions};
 
 use crate::{Band, ConfigError, RxArray};
@@ -307,9 +309,6 @@ impl Sre {
             let variance = fit.delay_variance(i);
             estimate.components.push(self.reporter.component(&fit.atom(i), variance, sigma));
         }
-        estimate.components.sort_unstable_by(|a, b| {
-            let (a, b) = (&a.arrival, &b.arrival);
-            b.raw_snr_db.total_cmp(&a.raw_snr_db).then_with(|| a.delay_s.total_cmp(&b.delay_s))
-        });
+        Estimate::rank(&mut estimate.components);
     }
 }

@@ -16,13 +16,13 @@ fn crossings(t: f64, rms_bins: f64) -> f64 {
 }
 
 /// Probability that noise alone exceeds `t` somewhere, the noise variance known.
-fn exceedance(t: f64, rms_bins: f64) -> f64 {
-    -libm::expm1(-crossings(t, rms_bins))
+fn exceedance(t: f64, crossings: &impl Fn(f64) -> f64) -> f64 {
+    -libm::expm1(-crossings(t))
 }
 
 /// The same with the noise variance estimated from `samples` complex values: the estimate is Gamma distributed, and
 /// the exceedance is averaged over it (Simpson's rule over eight standard deviations either side).
-fn mean_exceedance(t: f64, rms_bins: f64, samples: f64) -> f64 {
+fn mean_exceedance(t: f64, crossings: &impl Fn(f64) -> f64, samples: f64) -> f64 {
     const STEPS: usize = 400;
     // The estimate's logarithm, v = ln(estimate / truth), has density proportional to exp(samples (v - e^v)).
     let width = 8.0 / samples.sqrt();
@@ -39,7 +39,7 @@ fn mean_exceedance(t: f64, rms_bins: f64, samples: f64) -> f64 {
         let density = simpson * libm::exp(samples * (v - libm::expm1(v)));
         weight += density;
         // Below its mode the crossing rate no longer bounds anything: there the level is exceeded almost surely.
-        total += density * exceedance((t * libm::exp(v)).max(1.5), rms_bins);
+        total += density * exceedance((t * libm::exp(v)).max(1.5), crossings);
     }
     total / weight
 }
@@ -48,9 +48,14 @@ fn mean_exceedance(t: f64, rms_bins: f64, samples: f64) -> f64 {
 /// `rms_bins` is the rms distance of the active bins from their centre; `noise_samples` the number of complex values
 /// that the noise variance is estimated from, or `None` where it is known.
 pub(super) fn threshold(p_fa: f64, rms_bins: f64, noise_samples: Option<usize>) -> f64 {
+    threshold_of(p_fa, |t| crossings(t, rms_bins), noise_samples)
+}
+
+/// The same for any search, given its expected crossings of a level; they must fall above 1.5.
+pub(super) fn threshold_of(p_fa: f64, crossings: impl Fn(f64) -> f64, noise_samples: Option<usize>) -> f64 {
     let probability = |t: f64| match noise_samples {
-        None => exceedance(t, rms_bins),
-        Some(n) => mean_exceedance(t, rms_bins, n as f64),
+        None => exceedance(t, &crossings),
+        Some(n) => mean_exceedance(t, &crossings, n as f64),
     };
     // The crossing rate falls monotonically above its mode at 1.5.
     let (mut low, mut high) = (1.5, 1e6);

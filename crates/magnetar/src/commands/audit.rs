@@ -37,6 +37,7 @@ pub struct Args {
 /// Prints the audit.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
+    dataset.require_truth()?;
     let found = audit(&dataset, args.limit)?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&to_json(&found))?);

@@ -5,13 +5,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
-use magnetar_dataset::ComponentWriter;
-use magnetar_signal::sre::{AoaMode, Component, Method, Sre, SreOptions};
-use magnetar_signal::{Band, RxArray};
+use magnetar_dataset::{ComponentWriter, ObservationSource};
+use magnetar_signal::sre::{AoaMode, Component, Method, SreOptions};
+use magnetar_signal::{Band, Receiver};
 use num_complex::Complex32;
 use rayon::prelude::*;
 
-use super::measurement::{ObservationSource, Preparation, ReceiverArgs};
+use super::measurement::{ReceiverArgs, noise_advice};
+
+/// So many observations, from the first, are asked whether their noise is what was assumed.
+const DOUBTS: u64 = 16;
 
 /// Flags of `magnetar estimate`.
 #[derive(clap::Args)]
@@ -20,6 +23,8 @@ Input: .npy with complex64 or complex128 of shape [n, bins, channels] or
 [bins, channels], or .parquet with a column `csi` (fixed-size lists of float32
 or float16, shape [bins, 2, 2], real and imaginary part last). Noise of unit
 variance is assumed unless --noise-variance or --inactive-bins says otherwise.
+All channels are used, up to 16 on a line: --spacing-mm apart or at
+--positions-mm, element 0 on the right of the array, seen along its boresight.
 Output: one row per component, strongest first (rank 0): observation, rank,
 aoa_rad, phase_rad, delay_s, raw_snr_db, snr_db, and alias_confidence with
 --aoa-mode wideband. Delays are in [0, bins / bandwidth). Without --out the
@@ -33,7 +38,9 @@ Examples:
   magnetar estimate measured.npy --out est.parquet --inactive-bins 0-15,496-511
   magnetar estimate measured.npy --noise-variance auto --exclude-bins 255-257
   magnetar estimate measured.npy --calibration cables.npy --phase-offset-deg -12.5
-  magnetar estimate wifi.npy --channels 0,2 --rank first --within-db 6")]
+  magnetar estimate wifi.npy --channels 0,2 --rank first --within-db 6
+  magnetar estimate wifi.npy --carrier-ghz 5.32 --bandwidth-mhz 40 --spacing-mm 26 \\
+      --noise-variance auto --rank first    # three antennas: all of them")]
 pub struct Args {
     /// Observations: an .npy or .parquet file.
     file: PathBuf,
@@ -81,7 +88,7 @@ pub struct Args {
     /// Bandwidth of all bins together, MHz (491.52 if left out).
     #[arg(long, value_name = "MHZ")]
     bandwidth_mhz: Option<f64>,
-    /// Element spacing, millimetres.
+    /// Element spacing, millimetres (see --positions-mm, too).
     #[arg(long, value_name = "MM", default_value_t = 26.0)]
     spacing_mm: f64,
 }
@@ -209,28 +216,28 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         eprintln!("warning: {file}: {bins} bins are taken to span {mhz} MHz; give --bandwidth-mhz if they do not");
     }
     let (band, options) = (args.band(bins), args.options());
-    let array = RxArray { spacing_m: args.spacing_mm * 1e-3 };
-    let sre = Sre::new(&band, &array, &options).with_context(|| format!("{file} ({bins} bins)"))?;
-    let preparation = args.receiver.preparation(&options)?;
+    let (channels, spacing_m) = (source.channels(), args.spacing_mm * 1e-3);
+    let receiver = args.receiver.receiver(&band, channels, spacing_m, &options);
+    let receiver = receiver.with_context(|| format!("{file} ({bins} bins, {channels} channels)"))?;
     let mut output = Output::open(args)?;
     let style = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} observations {per_sec} {eta}")
         .context("the progress bar's template")?;
     let progress = ProgressBar::new(rows).with_style(style);
     let (mut blocks, mut observation, mut components) = (Vec::new(), 0_u64, 0_u64);
-    let mut silent = None;
+    let mut doubt = None;
     loop {
         source.next_chunk(&mut blocks)?;
         if blocks.is_empty() {
             break;
         }
-        let estimates = estimate(args, &sre, &preparation, &band, &mut blocks);
-        for (estimate, block) in estimates.into_iter().zip(blocks.chunks(bins)) {
+        let estimates = estimate(args, &receiver, &mut blocks);
+        for (estimate, block) in estimates.into_iter().zip(blocks.chunks(bins * channels)) {
             let estimate = estimate.with_context(|| format!("{file}: observation {observation}"))?;
             for (rank, component) in (0..).zip(&estimate) {
                 output.write(observation, rank, component)?;
             }
-            if estimate.is_empty() && silent.is_none() {
-                silent = preparation.advice(block);
+            if doubt.is_none() && observation < DOUBTS {
+                doubt = noise_advice(&receiver, block);
             }
             observation += 1;
             components += estimate.len() as u64;
@@ -238,8 +245,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         progress.set_position(observation);
     }
     progress.finish_and_clear();
-    if let Some(advice) = silent.filter(|_| components == 0) {
-        anyhow::bail!("{file}: no component in {observation} observations: {advice}");
+    if let Some(advice) = doubt {
+        ensure!(components > 0, "{file}: no component in {observation} observations: {advice}");
+        eprintln!("warning: {file}: {advice}; SNRs and the number of components are those of the assumption");
     }
     output.finish()?;
     match &args.out {
@@ -250,21 +258,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The components of observations that lie one after the other, in their order whatever the number of threads.
-fn estimate(
-    args: &Args,
-    sre: &Sre,
-    preparation: &Preparation,
-    band: &Band,
-    blocks: &mut [[Complex32; 2]],
-) -> Vec<anyhow::Result<Vec<Component>>> {
+fn estimate(args: &Args, receiver: &Receiver, blocks: &mut [Complex32]) -> Vec<anyhow::Result<Vec<Component>>> {
+    let band = receiver.band();
     blocks
-        .par_chunks_mut(band.bins)
+        .par_chunks_mut(band.bins * receiver.channels())
         .map_init(
-            || sre.workspace(),
+            || receiver.workspace(),
             |workspace, block| {
-                preparation.apply(block)?;
-                let estimate = sre.estimate(block, workspace)?;
-                Ok(args.chosen(estimate.components(), band.unambiguous_delay_s()))
+                receiver.prepare(block)?;
+                let components = receiver.components(block, workspace)?;
+                Ok(args.chosen(&components, band.unambiguous_delay_s()))
             },
         )
         .collect()

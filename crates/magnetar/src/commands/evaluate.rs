@@ -47,11 +47,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !scorers.iter().any(|scorer| scorer.name() == "uniform") {
         scorers.push(Arc::new(UniformScorer));
     }
+    dataset.require_truth()?;
     let manifest = dataset.manifest();
-    let splits = match (args.split.is_empty(), &manifest.stand_in) {
+    let follows_protocol = manifest.stand_in.is_some() || manifest.measured.is_some();
+    let splits = match (args.split.is_empty(), follows_protocol) {
         (false, _) => args.split.clone(),
-        (true, Some(_)) => manifest.splits.keys().cloned().collect(),
-        (true, None) => vec!["test".to_owned()],
+        (true, true) => manifest.splits.keys().cloned().collect(),
+        (true, false) => vec!["test".to_owned()],
     };
     let limit = args.limit.unwrap_or(u64::MAX);
     let (mut rows, mut records) = (0, Vec::new());
@@ -68,7 +70,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let mut out = serde_json::Map::new();
         out.insert("split".into(), json!(splits.join(",")));
         out.insert("stand_in".into(), json!(manifest.stand_in));
-        out.insert("balanced_over".into(), json!(balanced_over(manifest.stand_in.is_some())));
+        out.insert("measured".into(), json!(manifest.measured.as_ref().map(|of| &of.campaign)));
+        out.insert("balanced_over".into(), json!(balanced_over(follows_protocol)));
         for (n, (evaluation, index)) in evaluations.iter().zip(&indices).enumerate() {
             let mut of_scorer = to_json(&evaluation.scores)?;
             of_scorer["scorer"] = json!({
@@ -90,7 +93,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(stand_in) = &manifest.stand_in {
         println!("{stand_in}.");
     }
-    println!("balanced over {}", balanced_over(manifest.stand_in.is_some()).join(", then "));
+    if let Some(measured) = &manifest.measured {
+        println!("Measured: {}.", measured.campaign);
+    }
+    println!("balanced over {}", balanced_over(follows_protocol).join(", then "));
     for (evaluation, index) in evaluations.iter().zip(&indices) {
         print(evaluation, *index).context("no row to score")?;
     }

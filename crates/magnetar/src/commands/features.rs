@@ -67,6 +67,7 @@ pub struct Args {
 /// Writes the candidate features of a split.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
+    dataset.require_truth()?;
     let rows = dataset.split(&args.split)?.present_rows().min(args.limit.unwrap_or(u64::MAX));
     let count = usize::try_from(rows)?;
     let size = args.support.size();

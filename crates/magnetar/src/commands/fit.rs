@@ -66,6 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         anyhow::ensure!(!HELD_OUT.contains(&split.as_str()), "the {split} split is held out: fit on another");
     }
     let dataset = open_dataset(&args.dataset)?;
+    dataset.require_truth()?;
     let twin = args.scorer.open_twin_to_fit(dataset.recipe())?;
     let scorer = twin.likelihood();
     let size = SupportSize { rows: args.cells, columns: args.cells, ..SupportSize::EVALUATION };

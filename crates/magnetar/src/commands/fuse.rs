@@ -32,6 +32,7 @@ pub struct Args {
 /// Prints early against late fusion.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (dataset, scorer) = args.with.open()?;
+    dataset.require_truth()?;
     let manifest = dataset.split(&args.split)?;
     let sets = manifest.present_rows() / u64::from(manifest.views.max(1));
     let limit = args.limit.unwrap_or(usize::MAX);

@@ -11,19 +11,14 @@ use magnetar_posterior::{Layout, Location, Scorer, Snapshot};
 use magnetar_report::Theme;
 use magnetar_report::figure::{PosteriorPicture, marginal_figure};
 use magnetar_scene::{BoxShape, Pose, Scene};
-use magnetar_signal::sre::{Sre, SreOptions};
-use magnetar_signal::{Arrival, Arrivals, Observation, Radio};
+use magnetar_signal::{Arrival, Radio};
 use magnetar_study::{SceneDevices, open_scorer, scene_twin};
-use num_complex::Complex32;
 use serde_json::{Value, json};
 
 use super::material::MaterialsArgs;
-use super::measurement::{ObservationSource, Poses, Preparation, ReceiverArgs};
+use super::measurement::{Poses, ReceiverArgs, Snapshots, noise_advice};
 use super::plot::{SCALE, check_name, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
-
-/// Most snapshots of one TX that are fused.
-const MAX_SNAPSHOTS: usize = 4096;
 
 /// Flags of `magnetar locate`.
 #[derive(clap::Args)]
@@ -85,14 +80,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => Recipe::paper(),
     };
     let radio = recipe.radio()?;
-    let options = args.receiver.options(recipe.sre.clone());
-    let preparation = args.receiver.preparation(&options)?;
-    let blocks = read(args, &preparation, radio.band().bins)?;
-    let poses = args.poses.of(&scene, blocks.len())?;
+    let measured = Snapshots::read(&args.files, &args.receiver, &radio, recipe.sre.clone())?;
+    let poses = args.poses.of(&scene, measured.blocks.len())?;
     check_poses(&scene, &poses)?;
-    let snapshots = snapshots(&radio, &options, &blocks, &poses)?;
+    let snapshots = snapshots(&measured, &poses)?;
     if snapshots.iter().all(|snapshot| snapshot.arrivals.found.is_empty())
-        && let Some(advice) = blocks.first().and_then(|block| preparation.advice(block))
+        && let Some(advice) = measured.blocks.first().and_then(|block| noise_advice(&measured.receiver, block))
     {
         bail!("no arrival in any snapshot: {advice}");
     }
@@ -116,53 +109,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All snapshots, made ready for the estimator.
-fn read(args: &Args, preparation: &Preparation, bins: usize) -> anyhow::Result<Vec<Vec<[Complex32; 2]>>> {
-    let mut snapshots = Vec::new();
-    let mut chunk = Vec::new();
-    for path in &args.files {
-        let file = path.display();
-        let mut source = ObservationSource::open(path, args.receiver.channels())?;
-        ensure!(
-            source.bins() == bins,
-            "{file}: {} bins; the recipe's band has {bins}. Give a --recipe with the band of the measurement",
-            source.bins()
-        );
-        ensure!(source.rows() > 0, "{file}: there are no observations in it");
-        ensure!(
-            source.rows() <= (MAX_SNAPSHOTS - snapshots.len()) as u64,
-            "{file}: more than {MAX_SNAPSHOTS} snapshots in all; locate one transmitter at a time"
-        );
-        loop {
-            source.next_chunk(&mut chunk)?;
-            if chunk.is_empty() {
-                break;
-            }
-            for block in chunk.chunks_mut(bins) {
-                preparation.apply(block).with_context(|| format!("{file}: observation {}", snapshots.len()))?;
-                snapshots.push(block.to_vec());
-            }
-        }
-    }
-    Ok(snapshots)
-}
-
 /// The arrivals of each snapshot.
-fn snapshots(
-    radio: &Radio,
-    options: &SreOptions,
-    blocks: &[Vec<[Complex32; 2]>],
-    poses: &[Pose],
-) -> anyhow::Result<Vec<Snapshot>> {
-    let sre = Sre::new(radio.band(), &radio.config().array, options)?;
-    let mut workspace = sre.workspace();
-    let mut snapshots = Vec::with_capacity(blocks.len());
-    for (n, (block, rx)) in blocks.iter().zip(poses).enumerate() {
-        let estimate = sre.estimate(block, &mut workspace).with_context(|| format!("snapshot {n}"))?;
-        let mut arrivals = Arrivals::default();
-        estimate.write_arrivals(&mut arrivals);
-        let observation = Observation::from_interleaved(block.as_flattened());
-        snapshots.push(Snapshot { rx: *rx, arrivals, observation: Some(observation) });
+fn snapshots(measured: &Snapshots, poses: &[Pose]) -> anyhow::Result<Vec<Snapshot>> {
+    let mut workspace = measured.receiver.workspace();
+    let mut snapshots = Vec::with_capacity(poses.len());
+    for (n, (block, rx)) in measured.blocks.iter().zip(poses).enumerate() {
+        let arrivals = measured.receiver.arrivals(block, &mut workspace).with_context(|| format!("snapshot {n}"))?;
+        snapshots.push(Snapshot { rx: *rx, arrivals, observation: measured.observation(n) });
     }
     Ok(snapshots)
 }

@@ -13,6 +13,7 @@ mod features;
 mod fit;
 mod fuse;
 mod generate;
+mod import;
 mod link;
 mod locate;
 mod material;
@@ -88,6 +89,8 @@ pub enum Command {
     Sweep(sweep::Args),
     /// Replay the paper's measurement protocols in the reference room (simulated stand-ins).
     Replay(replay::Args),
+    /// Make a dataset of a measurement campaign.
+    Import(import::Args),
     /// Look at a room and its paths in the browser, and move things.
     View(view::Args),
     /// Write one self-contained page about a dataset.
@@ -127,6 +130,7 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Features(args) => features::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Plot(args) => plot::run(&args),

@@ -44,6 +44,7 @@ pub struct Args {
 /// Writes the page.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
+    dataset.require_truth()?;
     let options = ReportOptions { rows: args.rows, examples: args.examples };
     let scorer = match args.no_posterior {
         true => None,

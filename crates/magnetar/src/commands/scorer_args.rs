@@ -169,6 +169,7 @@ impl DatasetScorerArgs {
     /// The dataset and the twin for its rows.
     pub fn open_twin(&self) -> anyhow::Result<(Dataset, Twin)> {
         let dataset = open_dataset(&self.dataset)?;
+        dataset.require_truth()?;
         let twin = self.scorer.open_twin(dataset.recipe())?;
         Ok((dataset, twin))
     }

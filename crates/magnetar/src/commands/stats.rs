@@ -44,6 +44,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(stand_in) = &dataset.manifest().stand_in {
         println!("{stand_in}.");
     }
+    if let Some(measured) = &dataset.manifest().measured {
+        println!("Measured: {}; there are no true paths to compare with.", measured.campaign);
+    }
     for split in &summaries {
         for (condition, summary) in [("no board", &split.no_board), ("board", &split.board)] {
             if summary.rows > 0 {

@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use magnetar_dataset::Recipe;
 use magnetar_files::AtomicFile;
 use magnetar_report::corpus::recipe_settings;
-use magnetar_report::view::{App, Rows, Server};
+use magnetar_report::view::{App, Measurement, Rows, Server};
 use magnetar_report::{LinkScorer, LinkSettings, Simulator};
 use magnetar_scene::{Pose, Scene};
 use magnetar_signal::{AntennaConfig, RadioConfig};
@@ -17,6 +18,7 @@ use magnetar_trace::TraceOptions;
 
 use super::dataset_folder::open_dataset;
 use super::material::MaterialsArgs;
+use super::measurement::{ReceiverArgs, Snapshots, noise_advice};
 use super::propagation::PropagationArgs;
 use super::scorer_args::{ScorerArgs, TWIN};
 use crate::args::{PoseArg, parse_number};
@@ -31,7 +33,9 @@ Examples:
   magnetar view
   magnetar view lab_left --tx 0.98,2.28,1.08,-90 --rx 1,-1,1.08,90 --open
   magnetar view my_room.toml --max-order 3 --transmission --export room.html
-  magnetar view data --split test --row 3")]
+  magnetar view data --split test --row 3
+  magnetar view my_room.toml --observation measured.npy --rx 1,-1,,90 \\
+      --noise-variance auto    # a measurement, and what is predicted where you drag the TX")]
 pub struct Args {
     /// A shipped scene's name, a scene file, or a dataset's folder.
     #[arg(default_value = "lab_middle", value_name = "SCENE|DATASET")]
@@ -49,6 +53,17 @@ pub struct Args {
     /// Of a scene: receiver to begin with, as the transmitter.
     #[arg(long, value_name = "X,Y[,Z[,YAW_DEG]]", allow_hyphen_values = true)]
     rx: Option<PoseArg>,
+    /// Of a scene: a measured snapshot (.npy or .parquet, as `locate` reads it) by the receiver at --rx.
+    #[arg(long, value_name = "FILE", requires = "rx")]
+    observation: Option<PathBuf>,
+    /// Which snapshot of that file.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "observation")]
+    snapshot: usize,
+    /// Recipe whose radio took it: a shipped name or a file (`paper` if left out).
+    #[arg(long, value_name = "NAME|FILE", requires = "observation")]
+    recipe: Option<String>,
+    #[command(flatten)]
+    receiver: ReceiverArgs,
     #[command(flatten)]
     materials: MaterialsArgs,
     #[command(flatten)]
@@ -100,21 +115,54 @@ fn app(args: &Args) -> anyhow::Result<App> {
     if args.split.is_some() || args.row.is_some() {
         bail!("--split and --row are for a dataset, and {} is not the folder of one", args.what);
     }
-    let config = RadioConfig { antennas: AntennaConfig::all(&args.pattern), ..RadioConfig::default() };
-    let mut settings = LinkSettings::new(config, args.materials.library()?)?;
+    let recipe = args.recipe.as_deref().map(|name| Recipe::load(name, &[])).transpose()?;
+    let mut settings = match &recipe {
+        Some(recipe) => LinkSettings {
+            radio: Arc::new(recipe.radio()?),
+            materials: args.materials.library()?,
+            propagation: TraceOptions::default(),
+        },
+        None => {
+            let config = RadioConfig { antennas: AntennaConfig::all(&args.pattern), ..RadioConfig::default() };
+            LinkSettings::new(config, args.materials.library()?)?
+        }
+    };
     settings.propagation = args.propagation.options();
     let scene = Scene::load(&args.what)?;
+    let measurement = args.observation.as_ref().map(|file| measurement(args, file, &settings)).transpose()?;
     let (tx, rx) = default_poses(&scene);
     let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));
     let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
     let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings)?, scene_scorer(&args.scorer)?)?;
     app.start_mut().seed = args.seed;
+    if let Some(measurement) = measurement {
+        app = app.measured(measurement);
+    }
     // Whatever is wrong with the link to begin with is reported here and not in the browser.
     app.check()?;
     Ok(app)
 }
 
+/// The snapshot to be looked at.
+fn measurement(args: &Args, file: &Path, settings: &LinkSettings) -> anyhow::Result<Measurement> {
+    let radio = &settings.radio;
+    let measured = Snapshots::read(&[file.to_owned()], &args.receiver, radio, radio.config().sre.clone())?;
+    let number = args.snapshot;
+    let (Some(block), Some(observation)) = (measured.blocks.get(number), measured.observation(number)) else {
+        bail!("{}: there is no snapshot {number}; there are {}, the first is 0", file.display(), measured.blocks.len());
+    };
+    let components = measured.receiver.components(block, &mut measured.receiver.workspace())?;
+    if let Some(advice) = noise_advice(&measured.receiver, block) {
+        eprintln!("warning: {}: {advice}", file.display());
+    }
+    let name = format!("snapshot {number} of {}", file.display());
+    Ok(Measurement { name, observation, found: components.iter().map(|component| component.arrival).collect() })
+}
+
 fn dataset_app(args: &Args) -> anyhow::Result<App> {
+    if args.observation.is_some() {
+        bail!("--observation is for a scene, and {} is a dataset", args.what);
+    }
     let propagation = args.propagation.options() != TraceOptions::default();
     if args.tx.is_some() || args.rx.is_some() || args.materials.any() || propagation {
         bail!("--tx, --rx, --materials, --max-order and --transmission are for a scene; a dataset's row has its own");

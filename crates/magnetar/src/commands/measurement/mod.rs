@@ -2,8 +2,8 @@
 
 mod poses;
 mod receiver;
-mod source;
+mod snapshots;
 
 pub use poses::Poses;
-pub use receiver::{Preparation, ReceiverArgs};
-pub use source::ObservationSource;
+pub use receiver::{ReceiverArgs, noise_advice};
+pub use snapshots::Snapshots;

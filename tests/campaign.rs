@@ -1,0 +1,209 @@
+//! `magnetar import`: a measurement campaign as a dataset.
+
+use std::f64::consts::TAU;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_files::npy::write_npy;
+use num_complex::{Complex32, Complex64};
+use serde_json::Value;
+
+use crate::cli;
+
+/// What a receiver that nobody calibrated makes of an observation.
+const CHAINS: [Complex32; 2] = [Complex32::new(2.2e-4, -3.0e-4), Complex32::new(-3.5e-4, 1.2e-4)];
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Simulated rows in the lab, with its own materials, to be measured.
+fn rows(folder: &Path, count: &str) -> Vec<Record> {
+    let data = folder.join("simulated");
+    let sets = [
+        "scene=\"lab\"",
+        "room.planar_scale_max=0.0",
+        "room.aspect_ratio_max=0.0",
+        "room.height_scale_max=0.0",
+        "splits.test.translation_min_m=0.0",
+        "splits.test.translation_max_m=0.0",
+        "splits.test.board=0",
+    ];
+    let mut args = vec!["generate", "--split", "test", "--limit", count, "--seed", "5", "--out", text(&data)];
+    sets.iter().for_each(|set| args.extend(["--set", set]));
+    cli::succeed(&args);
+    Dataset::open(&data).unwrap().records("test", Columns::All).unwrap().map(Result::unwrap).collect()
+}
+
+fn pose_table(rows: &[Record], truth: bool) -> String {
+    let mut table = "x,y,z,heading_deg,placement,site".to_owned();
+    if truth {
+        table += ",tx_x,tx_y,tx_z,tx_heading_deg";
+    }
+    for (n, row) in rows.iter().enumerate() {
+        let p = row.rx.position;
+        write!(table, "\n{:?},{:?},{:?},{:?},none,{n}", p.x, p.y, p.z, row.rx.heading.to_degrees()).unwrap();
+        if truth {
+            let p = row.tx.position;
+            write!(table, ",{:?},{:?},{:?},{:?}", p.x, p.y, p.z, row.tx.heading.to_degrees()).unwrap();
+        }
+    }
+    table
+}
+
+/// A corpus measured by a receiver with chains of its own is, imported with its calibration, the corpus again: the same
+/// metrics to a hundredth of a nat over 200 rows.
+#[test]
+fn an_imported_campaign_is_evaluated_as_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let rows = rows(folder.path(), "200");
+    let heard: Vec<Complex32> = (rows.iter())
+        .flat_map(|row| row.csi.as_deref().unwrap().iter().zip(CHAINS.iter().cycle()).map(|(z, chain)| z * chain))
+        .collect();
+    write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &heard).unwrap();
+    write_npy(&file("chains.npy"), &[2], &CHAINS).unwrap();
+    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
+    let campaign = "name = \"lab, measured\"\nscene = \"lab\"\n[receiver]\ncalibration = \"chains.npy\"\n\
+                    [[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n";
+    fs::write(file("campaign.toml"), campaign).unwrap();
+    let out = file("measured");
+    let summary: Value =
+        serde_json::from_str(&cli::succeed(&["import", text(&file("campaign.toml")), "--out", text(&out), "--json"]))
+            .unwrap();
+    assert_eq!((summary["rows"].as_u64(), summary["truth"].as_bool()), (Some(200), Some(true)));
+    let nll = |data: &Path| -> f64 {
+        let report: Value =
+            serde_json::from_str(&cli::succeed(&["evaluate", text(data), "--split", "test", "--json"])).unwrap();
+        report["twin"]["nll"].as_f64().unwrap_or_else(|| panic!("{report}"))
+    };
+    // Sites are groups of one row each, so the balanced mean is the plain one, as without sites.
+    let (simulated, measured) = (nll(&file("simulated")), nll(&out));
+    println!("simulated {simulated:.4}, measured {measured:.4} nat");
+    assert!((simulated - measured).abs() < 0.01, "{simulated} {measured}");
+    for row in Dataset::open(&out).unwrap().records("test", Columns::All).unwrap() {
+        let (row, was) = (row.unwrap(), &rows[0]);
+        if row.index == 0 {
+            assert_eq!((row.los, row.arrivals.found.len()), (was.los, was.arrivals.found.len()));
+            assert!((row.tx.position - was.tx.position).norm() < 1e-12);
+        }
+    }
+    // Everything else takes it, too.
+    let verified = cli::succeed(&["verify", text(&out)]);
+    assert!(verified.contains("measured"), "{verified}");
+    assert!(cli::succeed(&["stats", text(&out)]).contains("Measured: lab, measured"));
+    let page = file("report.html");
+    cli::succeed(&["report", text(&out), "--out", text(&page)]);
+    assert!(fs::read_to_string(&page).unwrap().contains("measured: lab, measured"));
+    cli::succeed(&["features", text(&out), "--split", "test", "--limit", "4", "--out", text(&file("features"))]);
+    assert!(fs::read_to_string(out.join("README.md")).unwrap().contains("Measured data"));
+    let error = cli::fail(&["import", text(&file("campaign.toml")), "--out", text(&out)]);
+    assert!(error.contains("would be lost"), "{error}");
+}
+
+/// Samples of a known waveform and of an OFDM symbol give the bins they were made of.
+#[test]
+fn samples_become_bins() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let rows = rows(folder.path(), "3");
+    let bins = 512;
+    // A chirp: the same power in every bin.
+    let symbol: Vec<Complex64> =
+        (0..bins).map(|k| Complex64::from_polar(1.0, TAU * (k * k) as f64 / bins as f64 / 2.0)).collect();
+    let to_time = |spectrum: &dyn Fn(usize) -> Complex64| -> Vec<Complex64> {
+        let value = |n: usize| {
+            let turn = |k: usize| Complex64::from_polar(1.0, TAU * ((k + bins / 2) % bins * n) as f64 / bins as f64);
+            (0..bins).map(|k| spectrum(k) * turn(k)).sum::<Complex64>() / (bins as f64).sqrt()
+        };
+        (0..bins).map(value).collect()
+    };
+    let prefix = 32;
+    let mut samples: Vec<u8> = vec![0; 7 * 16];
+    for row in &rows {
+        let csi = row.csi.as_deref().unwrap();
+        let channel =
+            |m: usize| to_time(&|k| Complex64::new(csi[2 * k + m].re.into(), csi[2 * k + m].im.into()) * symbol[k]);
+        let channels = [channel(0), channel(1)];
+        for n in (bins - prefix..bins).chain(0..bins) {
+            for x in &channels {
+                samples.extend((x[n].re as f32).to_le_bytes());
+                samples.extend((x[n].im as f32).to_le_bytes());
+            }
+        }
+    }
+    fs::write(file("iq.sigmf-data"), &samples).unwrap();
+    let meta = "{\"global\":{\"core:datatype\":\"cf32_le\",\"core:sample_rate\":491520000.0,\"core:num_channels\":2}}";
+    fs::write(file("iq.sigmf-meta"), meta).unwrap();
+    write_npy(&file("symbol.npy"), &[bins], &symbol).unwrap();
+    write_npy(&file("waveform.npy"), &[bins], &to_time(&|k| symbol[k])).unwrap();
+    fs::write(file("rows.csv"), pose_table(&rows, false)).unwrap();
+    for (reference, domain) in [("symbol.npy", "frequency"), ("waveform.npy", "time")] {
+        let campaign = format!(
+            "name = \"iq\"\nscene = \"lab\"\n[[recording]]\nobservations = \"iq.sigmf-meta\"\nrows = \"rows.csv\"\n\
+             iq = {{ reference = \"{reference}\", domain = \"{domain}\", first_sample = 7, cyclic_prefix = {prefix} }}\n"
+        );
+        fs::write(file("campaign.toml"), campaign).unwrap();
+        let out = file(domain);
+        cli::succeed(&["import", text(&file("campaign.toml")), "--out", text(&out)]);
+        let imported = Dataset::open(&out).unwrap();
+        for (record, was) in imported.records("test", Columns::All).unwrap().zip(&rows) {
+            let (record, was) = (record.unwrap(), was.csi.as_deref().unwrap());
+            let apart: f32 = record.csi.as_deref().unwrap().iter().zip(was).map(|(a, b)| (a - b).norm_sqr()).sum();
+            let power: f32 = was.iter().map(|z| z.norm_sqr()).sum();
+            assert!(apart < 1e-6 * power, "{domain}: {}", apart / power);
+        }
+        // Without truth nothing is compared with it.
+        let error = cli::fail(&["evaluate", text(&out), "--split", "test"]);
+        assert!(error.contains("without the TX's pose"), "{error}");
+        cli::succeed(&["verify", text(&out)]);
+    }
+}
+
+#[test]
+fn what_cannot_be_imported_is_named_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let noise: Vec<Complex32> = (0..2048).map(|n| Complex32::new((n % 7) as f32 - 3.0, (n % 5) as f32 - 2.0)).collect();
+    write_npy(&file("a.npy"), &[2, 512, 2], &noise).unwrap();
+    write_npy(&file("short.npy"), &[2, 100, 2], &noise[..400]).unwrap();
+    let mut broken = noise.clone();
+    broken[1500] = Complex32::new(f32::NAN, 0.0);
+    write_npy(&file("nan.npy"), &[2, 512, 2], &broken).unwrap();
+    fs::write(file("two.csv"), "x,y,heading_deg\n1,-1,90\n1,-2,90\n").unwrap();
+    fs::write(file("three.csv"), "x,y,heading_deg\n1,-1,90\n1,-2,90\n0,0,0\n").unwrap();
+    fs::write(file("outside.csv"), "x,y,heading_deg\n1,-1,90\n100,-2,90\n").unwrap();
+    fs::write(file("placed.csv"), "x,y,heading_deg,placement\n1,-1,90,none\n1,-2,90,left\n").unwrap();
+    fs::write(file("half.csv"), "x,y,heading_deg,tx_x,tx_y,tx_heading_deg\n1,-1,90,1,1,0\n1,-2,90,,,\n").unwrap();
+    fs::write(file("x.sigmf-meta"), "{").unwrap();
+    let recording = |observations: &str, rows: &str, more: &str| {
+        format!(
+            "name = \"a\"\nscene = \"lab\"\n[[recording]]\nobservations = \"{observations}\"\nrows = \"{rows}\"\n{more}"
+        )
+    };
+    for (campaign, words) in [
+        (recording("a.npy", "three.csv", ""), "2 observations, and 3 rows"),
+        (recording("short.npy", "two.csv", ""), "100 bins; the recipe's band has 512"),
+        (recording("nan.npy", "two.csv", ""), "observation 1: bin 238 of channel 0"),
+        (recording("a.npy", "outside.csv", ""), "observation 1: the receiver at (100, -2"),
+        (recording("a.npy", "placed.csv", ""), "placement \"left\""),
+        (recording("a.npy", "half.csv", ""), "for all of them, or for none"),
+        (recording("a.npy", "two.csv", "views = 3\n"), "no whole sets of 3"),
+        (recording("missing.npy", "two.csv", ""), "missing.npy"),
+        (recording("a.npy", "missing.csv", ""), "missing.csv"),
+        (recording("x.sigmf-meta", "two.csv", ""), "recording.iq"),
+        (recording("x.sigmf-meta", "two.csv", "iq = { reference = \"a.npy\", domain = \"time\" }\n"), "x.sigmf-meta"),
+        (recording("a.npy", "two.csv", "[receiver]\ncalibration = \"a.npy\"\n"), "expected [bins, channels]"),
+        (recording("a.npy", "two.csv", "[receiver]\nexclude_bins = \"9-3\"\n"), "9-3"),
+        (recording("a.npy", "two.csv", "").replace("\"lab\"", "\"nowhere.toml\""), "nowhere.toml"),
+    ] {
+        fs::write(file("campaign.toml"), &campaign).unwrap();
+        let out = file("out");
+        let error = cli::fail(&["import", text(&file("campaign.toml")), "--out", text(&out)]);
+        assert!(error.contains(words), "{campaign}: {error}");
+        let left = fs::read_dir(folder.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
+        assert_eq!(left, 0, "{campaign}");
+    }
+}
