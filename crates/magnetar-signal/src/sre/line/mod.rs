@@ -3,7 +3,8 @@
 //! As with two elements, but a component is a plane wave over the whole array: one complex gain, a delay, a phase slope
 //! along the array and a delay slope (bounded by a wave along the array) that tells aliases of the phase apart. So paths
 //! that lie in one delay cell are resolved by their angles. Every element is expected to hear a wave equally strongly:
-//! calibrate the receiver first.
+//! calibrate the receiver first. Where the noise of each channel is that of its own inactive bins, levels are known only as
+//! well as those few bins say; within that, they follow the waves found.
 
 mod fit;
 mod search;
@@ -48,11 +49,17 @@ pub struct LineSre {
     reporter: Option<Reporter>,
     /// Place of element 1 less that of element 0, metres.
     first_spacing_m: f64,
+    /// Variance of a channel's level, relative to it, where its noise reference sets it: that of half the logarithm of a
+    /// variance estimated from so many bins. Zero where levels are as they were given.
+    level_variance: f64,
 }
 
 /// Room for one estimate at a time.
 pub struct LineWorkspace {
+    /// The observation, each channel divided by its level.
     data: Vec<Vec<Complex64>>,
+    /// Level of each channel, relative to what its noise reference says.
+    levels: Vec<f64>,
     residual: Vec<Vec<Complex64>>,
     grids: Grids,
     fit: LineFit,
@@ -96,6 +103,10 @@ impl LineSre {
             search: Search::new(&model, span, per_second / (TAU * band.carrier_hz)),
             carrier_bin: (band.bins / 2) as f64 - active.centre(),
             first_spacing_m: array.y()[1] - array.y()[0],
+            level_variance: match active.inactive.len() {
+                0 => 0.0,
+                count => 0.25 / count as f64,
+            },
             bins: band.bins,
             carrier_hz: band.carrier_hz,
             options: options.clone(),
@@ -124,6 +135,7 @@ impl LineSre {
         let channels = || vec![vec![Complex64::default(); self.active.span.len()]; self.elements()];
         LineWorkspace {
             data: channels(),
+            levels: vec![1.0; self.elements()],
             residual: channels(),
             grids: self.search.grids(self.elements()),
             fit: LineFit::default(),
@@ -163,6 +175,7 @@ impl LineSre {
             }
             let tolerance = if fit.waves.len() < self.options.max_paths { SETTLED } else { ALMOST };
             fit.refine(&self.model, data, FREE, tolerance, ROUNDS);
+            self.level(workspace);
         }
         let LineWorkspace { data, fit, .. } = &mut *workspace;
         fit.refine(&self.model, data, FREE, FINAL, LAST_ROUNDS);
@@ -208,9 +221,33 @@ impl LineSre {
         if energy.is_nan() || energy > MAX_ENERGY {
             return Err(SreError::TooStrong { energy });
         }
+        workspace.levels.fill(1.0);
         workspace.estimate.noise_variance = mean_variance;
         workspace.estimate.components.clear();
         Ok(())
+    }
+
+    /// Moves the channels' levels to the likeliest ones, given the waves and how well the noise references know them, and fits
+    /// the waves to the data so levelled. Without this a strong wave leaves ghosts in its own delay cell.
+    fn level(&self, workspace: &mut LineWorkspace) {
+        if self.level_variance == 0.0 {
+            return;
+        }
+        let LineWorkspace { data, levels, residual, fit, .. } = workspace;
+        self.subtract(data, fit, residual);
+        let prior = 0.5 / self.level_variance;
+        for ((x, rest), level) in data.iter_mut().zip(residual.iter()).zip(levels) {
+            let waves = |(x, rest): (&Complex64, &Complex64)| x - rest;
+            let energy: f64 = x.iter().zip(rest).map(|pair| waves(pair).norm_sqr()).sum();
+            let heard: f64 = x.iter().zip(rest).map(|pair| (waves(pair).conj() * pair.0).re).sum();
+            let likeliest = (*level * heard + prior) / (energy + prior);
+            let change = *level / likeliest;
+            x.iter_mut().for_each(|z| *z *= change);
+            *level = likeliest;
+        }
+        if fit.evaluate(&self.model, data).is_ok() {
+            fit.refine(&self.model, data, FREE, SETTLED, ROUNDS);
+        }
     }
 
     /// The wave of most residual energy, if that is above the threshold.

@@ -198,8 +198,8 @@ fn bins_are_left_out_and_noise_is_per_channel() {
     heard[3 * 128 + 1] = Complex32::new(f32::NAN, 0.0);
     let mut workspace = sre.workspace();
     let found = sre.estimate(&heard, &mut workspace).unwrap().components().to_vec();
-    // The variances of 32 bins are right to a tenth: levels that differ so leave ghosts, far below.
-    assert!(found[1..].iter().all(|ghost| ghost.arrival.raw_snr_db < found[0].arrival.raw_snr_db - 18.0));
+    // The variances of 32 bins are right to a sixth: levels that differ so would leave ghosts in the path's delay cell.
+    assert_eq!(found.len(), 1, "{found:?}");
     assert!((found[0].arrival.aoa_rad - path.aoa).abs() < 0.02 && (found[0].arrival.raw_snr_db - 20.0).abs() < 1.5);
     heard[3 * 100 + 2] = Complex32::new(0.0, f32::INFINITY);
     let error = sre.estimate(&heard, &mut workspace).unwrap_err();
