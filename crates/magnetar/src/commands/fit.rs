@@ -21,9 +21,9 @@ const HELD_OUT: [&str; 2] = ["test", "fusion"];
 #[derive(clap::Args)]
 #[command(after_help = "\
 Fits the widths and rates of the twin's likelihood by maximum likelihood on
-`train`, starting from the given (or shipped) parameters, until a pass gains less
-than 0.002 nat on held-back rows of `val`. Temperature and floor are then chosen
-on those rows for calibration. Every row is scored with its own materials
+`train`, starting from the given (or shipped) parameters, until a pass gains
+less than 0.002 nat on held-back rows of `val`. Temperature and floor are then
+chosen on those rows for calibration. Every row is scored with its own materials
 withheld, as those of a test room are; `test` and `fusion` are refused.
 
 After every pass the state is kept in OUT.checkpoint; after an interruption the
