@@ -102,7 +102,7 @@ fn what_is_wrong_is_told() {
     let out = directory.path().join("a.npy");
     let out = out.to_str().unwrap();
     let cases: [(&[&str], &str); 8] = [
-        (&["--bins", "511"], "band.bins"),
+        (&["--bins", "7"], "band.bins"),
         (&["--spacing-mm", "0"], "array.spacing_m"),
         (&["--reference-snr-db", "nan"], "link.reference_snr_db"),
         (&["--tx-power-offset-db", "inf"], "decibels"),

@@ -22,7 +22,7 @@ is finished by the same command.
 
 Examples:
   magnetar replay full-rotation --out rotation       4 placements x 7 sites x 360 headings
-  magnetar replay track --out track                  25 sites x 6 headings (3 or 6 without board) x 10 TX
+  magnetar replay track --out track                  25 sites x 6 headings (or 3) x 10 TX
   magnetar replay all --out replay --csi none        both, as two splits of one dataset
   magnetar verify replay")]
 pub struct Args {
