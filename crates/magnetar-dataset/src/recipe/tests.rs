@@ -168,7 +168,7 @@ fn impossible_combinations_are_named() {
         ("sre.keep=7", "sre.max_paths"),
         ("propagation.max_order=4", "from 0 to 3"),
         ("sre.oversampling=5", "sre.oversampling"),
-        ("band.bins=17", "band.bins"),
+        ("band.bins=7", "from 8"),
         ("store.shard_rows=0", "from 1"),
         ("splits.train.board=-1", "from 0"),
         ("link.reference_snr_db=nan", "a number"),
