@@ -17,8 +17,8 @@ pub struct ReceiverArgs {
     /// Places of the elements on the array's line, millimetres, one per channel taken, instead of one spacing for all.
     #[arg(long, value_name = "Y0,Y1,...", value_parser = parse_places, allow_hyphen_values = true)]
     positions_mm: Option<Places>,
-    /// Complex factors that the receiver's chains apply (cable or chamber measurement): .npy of shape [bins, channels], or
-    /// [channels] for all bins alike. Observations are divided by them first.
+    /// Complex factors that the receiver's chains apply (cable or chamber measurement): .npy of shape `[bins, channels]`, or
+    /// `[channels]` for all bins alike. Observations are divided by them first.
     #[arg(long, value_name = "FILE.npy")]
     calibration: Option<PathBuf>,
     /// Noise variance per bin after calibration: one number, one per channel (V0,V1,...), or `auto` to estimate it from the
