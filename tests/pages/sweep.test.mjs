@@ -57,7 +57,7 @@ for (const design of ["one-at-a-time", "grid", "sobol\"\npoints = \"18"]) {
     for (const colorScheme of ["light", "dark"]) {
       const context = await chrome.newContext({ colorScheme, viewport: { width: 1280, height: 900 } });
       const { page, check } = await open(context, pathToFileURL(join(folder, name, "sweep.html")).href);
-      const metrics = posterior ? 14 : 9;
+      const metrics = posterior ? 15 : 9;
       assert.equal(await chartsHaveData(page), 4 * metrics + (posterior ? 1 : 0));
       assert.deepEqual(await clashes(page), []);
       const words = await page.locator("body").innerText();
