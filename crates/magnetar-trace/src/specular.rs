@@ -343,7 +343,8 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
     /// Adds what a leg crosses to the path; false if something on it lets no wave through.
     #[inline(never)]
     fn cross(&mut self, from: &Point3<f64>, to: &Point3<f64>, ends: [Option<usize>; 2]) -> bool {
-        // The crossed boxes, in the order in which they are met.
+        // The crossed boxes by where their middles are crossed: of boxes that overlap, the one entered first may be left last,
+        // and the way back must list the same ones in reverse.
         let mut crossed = [(0.0, Interaction::reflection(Surface::Room(Face::XMin), *from)); MAX_INTERACTIONS];
         let (mut count, mut other_faces, mut opaque) = (0, false, false);
         self.world.occluders.each_on_segment(from, to, |index| {
@@ -356,9 +357,10 @@ impl<'w, E: FnMut(&PathGeometry)> Search<'w, E> {
                 Passage::OtherFaces => other_faces = true,
                 Passage::Through { face, enter, leave } => {
                     let surface = Surface::Box { index: index as u32, face };
-                    let vertex = from + (to - from) * f64::midpoint(enter, leave);
+                    let middle = f64::midpoint(enter, leave);
+                    let vertex = from + (to - from) * middle;
                     if let Some(slot) = crossed.get_mut(count) {
-                        *slot = (enter, Interaction { surface, kind: InteractionKind::Transmission, vertex });
+                        *slot = (middle, Interaction { surface, kind: InteractionKind::Transmission, vertex });
                     }
                     count += 1;
                 }
