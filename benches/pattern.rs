@@ -8,14 +8,11 @@ mod harness;
 
 use std::hint::black_box;
 
-use harness::{Contestant, CountingAllocator, allocations, compare, human};
+use harness::{Contestant, allocations, compare, human};
 use magnetar_scene::{AntennaPattern, PatternInfo, synthetic_vivaldi_gain_db};
 use nalgebra::Vector3;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const DIRECTIONS: usize = 10_000;
 

@@ -12,11 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use harness::{Contestant, CountingAllocator, allocations, compare, copy_and_hash, human};
+use harness::{Contestant, allocations, compare, copy_and_hash, human};
 use magnetar_dataset::{Generator, Job, Plan, Recipe, Summary};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Rows of a run that compares threads: two seconds or more for two threads, so that starting them and the last shards,
 /// which not all threads have a part in, do not count.

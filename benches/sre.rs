@@ -12,7 +12,7 @@ use std::f64::consts::{PI, TAU};
 use std::hint::black_box;
 use std::ops::Range;
 
-use harness::{Contestant, CountingAllocator, allocations, compare, human};
+use harness::{Contestant, allocations, compare, human};
 use magnetar_scene::{BoxShape, Room, SPEED_OF_LIGHT, Slab};
 use magnetar_signal::sre::{Method, Sre, SreOptions};
 use magnetar_signal::{Band, RxArray};
@@ -23,9 +23,6 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 use rustfft::FftPlanner;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 type TwoChannelBlock = Vec<[Complex32; 2]>;
 

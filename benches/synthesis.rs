@@ -9,15 +9,12 @@ mod harness;
 
 use std::hint::black_box;
 
-use harness::{Contestant, CountingAllocator, allocations, compare, human};
+use harness::{Contestant, allocations, compare, human};
 use magnetar_signal::{Band, ElementPath, RfChainConfig, Synthesizer, add_noise};
 use num_complex::Complex64;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const PATHS: usize = 7;
 const NORMALS: usize = 2048;

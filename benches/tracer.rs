@@ -10,15 +10,12 @@ mod harness;
 use std::f64::consts::PI;
 use std::hint::black_box;
 
-use harness::{Contestant, CountingAllocator, allocations, compare, human};
+use harness::{Contestant, allocations, compare, human};
 use magnetar_scene::{BoxShape, Room, Slab};
 use magnetar_trace::{TraceOptions, Tracer};
 use nalgebra::{Point3, Vector3};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const LINKS: usize = 2000;
 

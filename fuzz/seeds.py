@@ -183,7 +183,7 @@ def main(magnetar, out):
     twin = (ROOT / "crates/magnetar-posterior/paper.twin.toml").read_text()
     parameters = twin.split("[parameters]", 1)[1]
     count = sum("=" in line.split("#")[0] for line in parameters.splitlines())
-    origin = 'recipe_hash = "0"\nseed = 1\nsplit = "train"\nrows = 4\nheld_back = "val"\nheld_back_rows = 4\ncells = 5\nbegun_with = "0"'
+    origin = 'recipe_hash = ""\nseed = 0\nsplit = ""\nrows = 0\nheld_back = ""\nheld_back_rows = 0\ncells = 0\nbegun_with = ""'
     state = f"passes = 1\nconverged = false\nfitted_nll = 6.5\nheld_back_nll = 6.25\nsteps = {[1.5] * count}"
     chosen = f"[state.parameters]{parameters}\n[state.chosen]{parameters}"
     seed("fit_checkpoint", "fit.checkpoint", f"[origin]\n{origin}\n[state]\n{state}\n{chosen}".encode())

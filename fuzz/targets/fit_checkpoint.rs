@@ -9,17 +9,8 @@ use magnetar_study::{FitOrigin, FitState};
 static SCRATCH: LazyLock<Scratch> = LazyLock::new(|| Scratch::new("fit"));
 
 magnetar_fuzz::target!(|data| {
-    // The origin that `seeds.py` writes.
-    let origin = FitOrigin {
-        recipe_hash: "0".into(),
-        seed: 1,
-        split: "train".into(),
-        rows: 4,
-        held_back: "val".into(),
-        held_back_rows: 4,
-        cells: 5,
-        begun_with: "0".into(),
-    };
+    // `seeds.py` writes the same.
+    let origin = FitOrigin::default();
     let path = SCRATCH.write("fit.checkpoint", data);
     match FitState::kept(&path, &origin) {
         Ok(Some(state)) => {

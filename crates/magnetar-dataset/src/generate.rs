@@ -48,6 +48,13 @@ pub struct SizeEstimate {
     pub duration: Duration,
 }
 
+/// Who makes rows, and who hears of them.
+struct Workers<'a> {
+    pool: rayon::ThreadPool,
+    generators: IndexMap<String, Generator>,
+    count: &'a (dyn Fn(u64) + Sync),
+}
+
 struct State {
     manifest: Manifest,
     written: Instant,
@@ -116,10 +123,11 @@ impl Plan {
             rows.fetch_add(n, Ordering::Relaxed);
             progress(n);
         };
+        let workers = Workers { pool, generators, count: &count };
         let (longer, missing): (Vec<&Pending>, Vec<&Pending>) = self.pending.iter().partition(|shard| shard.replaces);
         let mut manifest = self.manifest.clone();
         let mut bytes = 0;
-        for (shard, info) in self.make_replacements(&pool, &generators, &longer, &count)? {
+        for (shard, info) in self.make_replacements(&workers, &longer)? {
             bytes += info.bytes;
             manifest.add(&shard.split, info);
         }
@@ -130,8 +138,7 @@ impl Plan {
             magnetar_files::rename_file(&replacement_path(&path), &path).map_err(Error::io(&path))?;
         }
         let state = Mutex::new(State { manifest, written: Instant::now(), bytes });
-        let result =
-            self.make_all(&pool, &generators, &missing, &count, &|shard, info| self.record(&state, &shard.split, info));
+        let result = self.make_all(&workers, &missing, &|shard, info| self.record(&state, &shard.split, info));
         let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let recorded = if missing.is_empty() { Ok(()) } else { state.manifest.write(&self.job.out) };
         result.and(recorded)?;
@@ -148,13 +155,11 @@ impl Plan {
     /// Makes the longer versions of shards that were cut short, beside them. On failure nothing has changed.
     fn make_replacements<'a>(
         &self,
-        pool: &rayon::ThreadPool,
-        generators: &IndexMap<String, Generator>,
+        workers: &Workers<'_>,
         longer: &[&'a Pending],
-        count: &(dyn Fn(u64) + Sync),
     ) -> Result<Vec<(&'a Pending, ShardInfo)>, Error> {
         let made = Mutex::new(Vec::new());
-        let result = self.make_all(pool, generators, longer, count, &|shard, info| {
+        let result = self.make_all(workers, longer, &|shard, info| {
             made.lock().unwrap_or_else(PoisonError::into_inner).push((shard, info));
             Ok(())
         });
@@ -170,14 +175,13 @@ impl Plan {
     /// Makes shards in parallel; `finished` is called with each as it is whole. Stops at the first failure.
     fn make_all<'a>(
         &self,
-        pool: &rayon::ThreadPool,
-        generators: &IndexMap<String, Generator>,
+        workers: &Workers<'_>,
         shards: &[&'a Pending],
-        count: &(dyn Fn(u64) + Sync),
         finished: &(dyn Fn(&'a Pending, ShardInfo) -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
         let stopped = AtomicBool::new(false);
         // With fewer shards than threads the rows of a shard are shared out instead.
+        let Workers { pool, generators, count } = workers;
         let by_shard = shards.len() >= pool.current_num_threads();
         let make = |shard: &&'a Pending| -> Result<(), Error> {
             if stopped.load(Ordering::Relaxed) {

@@ -43,6 +43,29 @@ impl<T: fmt::Display> fmt::Display for KeyRange<T> {
     }
 }
 
+/// States the ranges of a section's settings: for each a constant, and `check` for all of them.
+#[macro_export]
+macro_rules! key_ranges {
+    ($section:literal, $settings:ident { $($name:ident: $kind:ty = $field:ident, $min:expr, $max:expr, $unit:literal;)+ }) => {
+        impl $settings {
+            $(
+                #[doc = concat!("Range of `", $section, ".", stringify!($field), "`.")]
+                pub const $name: $crate::KeyRange<$kind> =
+                    $crate::KeyRange::new(concat!($section, ".", stringify!($field)), $min, $max, $unit);
+            )+
+
+            /// Checks every number.
+            ///
+            /// # Errors
+            #[doc = concat!("Names the key (`", $section, ".*`) that is out of range.")]
+            pub fn check(&self) -> Result<(), $crate::ConfigError> {
+                $(Self::$name.check(self.$field)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

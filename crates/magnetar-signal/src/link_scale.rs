@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-use crate::{Band, ConfigError, KeyRange};
+use crate::Band;
 
 /// The link budget in decibels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -26,25 +26,15 @@ impl Default for LinkConfig {
 }
 
 // Far beyond any radio, and all together far from overflow in f32 squares.
-impl LinkConfig {
-    /// Range of the reference SNR.
-    pub const REFERENCE_SNR_DB: KeyRange<f64> = KeyRange::new("link.reference_snr_db", -100.0, 100.0, "dB");
-    /// Range of the input-power adjustment.
-    pub const INPUT_POWER_ADJUSTMENT_DB: KeyRange<f64> =
-        KeyRange::new("link.input_power_adjustment_db", -100.0, 100.0, "dB");
-    /// Range of the greatest TX-power offset.
-    pub const TX_POWER_OFFSET_MAX_DB: KeyRange<f64> = KeyRange::new("link.tx_power_offset_max_db", 0.0, 60.0, "dB");
-
-    /// Checks every number.
-    ///
-    /// # Errors
-    /// Names the key (`link.*`) that is out of range.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        Self::REFERENCE_SNR_DB.check(self.reference_snr_db)?;
-        Self::INPUT_POWER_ADJUSTMENT_DB.check(self.input_power_adjustment_db)?;
-        Self::TX_POWER_OFFSET_MAX_DB.check(self.tx_power_offset_max_db)
+crate::key_ranges! {
+    "link", LinkConfig {
+        REFERENCE_SNR_DB: f64 = reference_snr_db, -100.0, 100.0, "dB";
+        INPUT_POWER_ADJUSTMENT_DB: f64 = input_power_adjustment_db, -100.0, 100.0, "dB";
+        TX_POWER_OFFSET_MAX_DB: f64 = tx_power_offset_max_db, 0.0, 60.0, "dB";
     }
+}
 
+impl LinkConfig {
     /// The TX-power offset of one observation, dB.
     pub fn draw_tx_power_offset_db<R: Rng + ?Sized>(&self, rng: &mut R) -> f64 {
         self.tx_power_offset_max_db * (2.0 * rng.random::<f64>() - 1.0)

@@ -12,7 +12,6 @@ use std::f64::consts::TAU;
 use rand::{Rng, RngExt};
 
 use crate::observation::GROUP;
-use crate::processor::has_avx2;
 
 /// Words that a group takes from the stream.
 const WORDS: usize = 2 * GROUP;
@@ -32,16 +31,7 @@ pub(crate) fn add_complex_normals<R: Rng + ?Sized>(re: &mut [f32], im: &mut [f32
 }
 
 fn add_groups(words: &[[u32; WORDS]], re: &mut [[f32; GROUP]], im: &mut [[f32; GROUP]]) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
-        // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
-        unsafe {
-            add_groups_avx2(words, re, im);
-        }
-        return;
-    }
-    add_groups_in_order(words, re, im);
+    crate::with_avx2!(add_groups_avx2(words, re, im), add_groups_in_order(words, re, im));
 }
 
 /// [`add_groups_in_order`] compiled for wider vectors; the same operations, so the same bits.

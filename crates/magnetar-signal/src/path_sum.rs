@@ -7,7 +7,6 @@ use wide::f32x8;
 use crate::Observation;
 use crate::observation::GROUP;
 use crate::phasor::{self, Fine, Pair};
-use crate::processor::has_avx2;
 use crate::reduced_path::ReducedPath;
 
 /// Sums reduced paths into a block. Its tables are kept between calls, so that a used one does not allocate.
@@ -29,16 +28,7 @@ impl PathSum {
     }
 
     fn add_up(&self, paths: usize, block: &mut Observation) {
-        #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
-            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
-            // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
-            unsafe {
-                self.add_up_avx2(paths, block);
-            }
-            return;
-        }
-        self.add_up_in_order(paths, block);
+        crate::with_avx2!(self.add_up_avx2(paths, block), self.add_up_in_order(paths, block));
     }
 
     /// [`Self::add_up_in_order`] compiled for wider vectors; the same operations, so the same bits.

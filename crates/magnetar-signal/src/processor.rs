@@ -19,6 +19,30 @@ pub const PROCESSOR_CLASS: &str = if cfg!(target_endian = "big") {
     "ieee754"
 };
 
+/// Calls the copy of a function that was compiled for AVX2 where the processor has it, the plain one elsewhere. Both do the
+/// same operations in the same order, so they give the same bits.
+///
+/// The first argument must be a call of a function whose only requirement is `#[target_feature(enable = "avx2")]`; it is
+/// not looked at on other architectures.
+#[macro_export]
+macro_rules! with_avx2 {
+    ($wide:expr, $plain:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        let result = if $crate::has_avx2() {
+            #[allow(unsafe_code, clippy::macro_metavars_in_unsafe, reason = "SIMD chosen at run time")]
+            // SAFETY: the processor has been found to have AVX2, all that the function asks for.
+            unsafe {
+                $wide
+            }
+        } else {
+            $plain
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let result = $plain;
+        result
+    }};
+}
+
 /// Whether copies of hot loops that were compiled for AVX2 may be called.
 #[must_use]
 pub fn has_avx2() -> bool {

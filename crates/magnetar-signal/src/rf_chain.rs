@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::array::ELEMENTS;
 use crate::normals::Normals;
-use crate::{ConfigError, KeyRange};
 
 /// Most cosine terms of a ripple.
 pub const MAX_RIPPLE_TERMS: usize = 8;
@@ -68,39 +67,22 @@ pub struct RfChainDraw {
     pub phase_ripple_rad: [[f64; MAX_RIPPLE_TERMS]; ELEMENTS],
 }
 
-impl RfChainConfig {
-    /// Range of the greatest timing offset.
-    pub const TIMING_OFFSET_MAX_NS: KeyRange<f64> = KeyRange::new("rf_chain.timing_offset_max_ns", 0.0, 1e6, "ns");
-    /// Range of the gain ripple.
-    pub const GAIN_RIPPLE_DB_RMS: KeyRange<f64> = KeyRange::new("rf_chain.gain_ripple_db_rms", 0.0, 10.0, "dB rms");
-    /// Range of the phase ripple.
-    pub const PHASE_RIPPLE_DEG_RMS: KeyRange<f64> =
-        KeyRange::new("rf_chain.phase_ripple_deg_rms", 0.0, 180.0, "deg rms");
-    /// Range of the number of ripple terms.
-    pub const RIPPLE_TERMS: KeyRange<usize> = KeyRange::new("rf_chain.ripple_terms", 1, MAX_RIPPLE_TERMS, "");
-    /// Range of the gain imbalance.
-    pub const GAIN_IMBALANCE_DB_RMS: KeyRange<f64> =
-        KeyRange::new("rf_chain.gain_imbalance_db_rms", 0.0, 10.0, "dB rms");
-    /// Range of the residual phase error.
-    pub const PHASE_ERROR_DEG_RMS: KeyRange<f64> = KeyRange::new("rf_chain.phase_error_deg_rms", 0.0, 180.0, "deg rms");
+crate::key_ranges! {
+    "rf_chain", RfChainConfig {
+        TIMING_OFFSET_MAX_NS: f64 = timing_offset_max_ns, 0.0, 1e6, "ns";
+        GAIN_RIPPLE_DB_RMS: f64 = gain_ripple_db_rms, 0.0, 10.0, "dB rms";
+        PHASE_RIPPLE_DEG_RMS: f64 = phase_ripple_deg_rms, 0.0, 180.0, "deg rms";
+        RIPPLE_TERMS: usize = ripple_terms, 1, MAX_RIPPLE_TERMS, "";
+        GAIN_IMBALANCE_DB_RMS: f64 = gain_imbalance_db_rms, 0.0, 10.0, "dB rms";
+        PHASE_ERROR_DEG_RMS: f64 = phase_error_deg_rms, 0.0, 180.0, "deg rms";
+    }
+}
 
+impl RfChainConfig {
     /// No imperfection at all.
     #[must_use]
     pub fn off() -> Self {
         Self { enabled: false, ..Self::default() }
-    }
-
-    /// Checks every number.
-    ///
-    /// # Errors
-    /// Names the key (`rf_chain.*`) that is out of range.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        Self::TIMING_OFFSET_MAX_NS.check(self.timing_offset_max_ns)?;
-        Self::GAIN_RIPPLE_DB_RMS.check(self.gain_ripple_db_rms)?;
-        Self::PHASE_RIPPLE_DEG_RMS.check(self.phase_ripple_deg_rms)?;
-        Self::RIPPLE_TERMS.check(self.ripple_terms)?;
-        Self::GAIN_IMBALANCE_DB_RMS.check(self.gain_imbalance_db_rms)?;
-        Self::PHASE_ERROR_DEG_RMS.check(self.phase_error_deg_rms)
     }
 
     /// Draws one chain. The same random numbers are used up whatever is switched off, so that one switch does not

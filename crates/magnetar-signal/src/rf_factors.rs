@@ -9,7 +9,6 @@ use wide::{f32x8, f64x2};
 use crate::observation::GROUP;
 use crate::path_sum::{lanes, store};
 use crate::phasor::{self, Fine, Pair};
-use crate::processor::has_avx2;
 use crate::rf_chain::{MAX_RIPPLE_TERMS, RfChainDraw};
 use crate::{Band, Observation, ReducedRfChain, vector_math};
 
@@ -109,16 +108,7 @@ impl RfFactors {
     /// Applies the factors to a noise-free block and scales it so that its energy stays what it was. A block of zeros
     /// stays one.
     pub fn apply(&self, block: &mut Observation) {
-        #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
-            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
-            // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
-            unsafe {
-                self.apply_avx2(block);
-            }
-            return;
-        }
-        self.apply_in_order(block);
+        crate::with_avx2!(self.apply_avx2(block), self.apply_in_order(block));
     }
 
     /// [`Self::apply_in_order`] compiled for wider vectors; the same operations, so the same bits.

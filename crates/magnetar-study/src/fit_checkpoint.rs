@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 64 * 1024;
 const STEP_RANGE: RangeInclusive<f64> = 1.0..=3.0;
 
 /// What a search is of: one of anything else cannot be gone on with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitOrigin {
     /// Hash of the dataset's recipe.
@@ -104,16 +104,7 @@ mod tests {
     use super::*;
 
     fn origin() -> FitOrigin {
-        FitOrigin {
-            recipe_hash: "abc".into(),
-            seed: 1,
-            split: "train".into(),
-            rows: 4,
-            held_back: "val".into(),
-            held_back_rows: 4,
-            cells: 5,
-            begun_with: "twin".into(),
-        }
+        FitOrigin { recipe_hash: "abc".into(), seed: 1, rows: 4, cells: 5, ..FitOrigin::default() }
     }
 
     fn state() -> FitState {

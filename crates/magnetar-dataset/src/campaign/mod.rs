@@ -1,7 +1,10 @@
 //! A measurement campaign: observations of a real receiver with poses, scene and board condition, made a dataset.
 
 mod import;
+mod measured_world;
+mod opened;
 mod rows;
+mod shards;
 mod sigmf;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! In what ways a recipe's rows differ from what a receiver's model says, and what shares one state of the receiver.
 
-use magnetar_signal::{ConfigError, KeyRange};
+use magnetar_signal::KeyRange;
 use serde::{Deserialize, Serialize};
 
 /// Model error as randomisation: all off by default. Every part has its own stream of draws, so that switching one on
@@ -62,44 +62,27 @@ impl Default for ModelError {
     }
 }
 
-impl ModelError {
-    /// Range of the mean number of unmodelled arrivals.
-    pub const ARRIVALS_MEAN: KeyRange<f64> = KeyRange::new("model_error.arrivals_mean", 0.0, 8.0, "");
-    /// Range of their mean level.
-    pub const ARRIVALS_LEVEL_DB: KeyRange<f64> = KeyRange::new("model_error.arrivals_level_db", -60.0, 20.0, "dB");
-    /// Range of the spread of their level.
-    pub const ARRIVALS_LEVEL_SPREAD_DB: KeyRange<f64> =
-        KeyRange::new("model_error.arrivals_level_spread_db", 0.0, 20.0, "dB");
-    /// Range of their delay spread.
-    pub const ARRIVALS_DELAY_SPREAD_NS: KeyRange<f64> =
-        KeyRange::new("model_error.arrivals_delay_spread_ns", 0.0, 500.0, "ns");
-    /// Range of their elevation.
-    pub const ARRIVALS_ELEVATION_MAX_DEG: KeyRange<f64> =
-        KeyRange::new("model_error.arrivals_elevation_max_deg", 0.0, 90.0, "deg");
-    /// Range of the amplitude pattern error.
-    pub const PATTERN_DB_RMS: KeyRange<f64> = KeyRange::new("model_error.pattern_db_rms", 0.0, 20.0, "dB rms");
-    /// Range of the phase pattern error.
-    pub const PATTERN_PHASE_DEG_RMS: KeyRange<f64> =
-        KeyRange::new("model_error.pattern_phase_deg_rms", 0.0, 180.0, "deg rms");
-    /// Range of the angle over which pattern errors decorrelate.
-    pub const PATTERN_WIDTH_DEG: KeyRange<f64> = KeyRange::new("model_error.pattern_width_deg", 2.0, 180.0, "deg");
-    /// Range of the position error of the RX.
-    pub const RX_POSITION_M_RMS: KeyRange<f64> = KeyRange::new("model_error.rx_position_m_rms", 0.0, 1.0, "m rms");
-    /// Range of the heading error of the RX.
-    pub const RX_HEADING_DEG_RMS: KeyRange<f64> =
-        KeyRange::new("model_error.rx_heading_deg_rms", 0.0, 180.0, "deg rms");
-    /// Range of the error of a wall's position.
-    pub const WALL_POSITION_M_RMS: KeyRange<f64> = KeyRange::new("model_error.wall_position_m_rms", 0.0, 1.0, "m rms");
-    /// Range of the error of the board's position.
-    pub const BOARD_POSITION_M_RMS: KeyRange<f64> =
-        KeyRange::new("model_error.board_position_m_rms", 0.0, 1.0, "m rms");
-    /// Range of the error of the board's yaw.
-    pub const BOARD_YAW_DEG_RMS: KeyRange<f64> = KeyRange::new("model_error.board_yaw_deg_rms", 0.0, 90.0, "deg rms");
-    /// Range of the error of the board's width.
-    pub const BOARD_WIDTH_M_RMS: KeyRange<f64> = KeyRange::new("model_error.board_width_m_rms", 0.0, 1.0, "m rms");
-    /// Range of the greatest level offset of an outing.
-    pub const LEVEL_MAX_DB: KeyRange<f64> = KeyRange::new("model_error.level_max_db", 0.0, 60.0, "dB");
+magnetar_signal::key_ranges! {
+    "model_error", ModelError {
+        ARRIVALS_MEAN: f64 = arrivals_mean, 0.0, 8.0, "";
+        ARRIVALS_LEVEL_DB: f64 = arrivals_level_db, -60.0, 20.0, "dB";
+        ARRIVALS_LEVEL_SPREAD_DB: f64 = arrivals_level_spread_db, 0.0, 20.0, "dB";
+        ARRIVALS_DELAY_SPREAD_NS: f64 = arrivals_delay_spread_ns, 0.0, 500.0, "ns";
+        ARRIVALS_ELEVATION_MAX_DEG: f64 = arrivals_elevation_max_deg, 0.0, 90.0, "deg";
+        PATTERN_DB_RMS: f64 = pattern_db_rms, 0.0, 20.0, "dB rms";
+        PATTERN_PHASE_DEG_RMS: f64 = pattern_phase_deg_rms, 0.0, 180.0, "deg rms";
+        PATTERN_WIDTH_DEG: f64 = pattern_width_deg, 2.0, 180.0, "deg";
+        RX_POSITION_M_RMS: f64 = rx_position_m_rms, 0.0, 1.0, "m rms";
+        RX_HEADING_DEG_RMS: f64 = rx_heading_deg_rms, 0.0, 180.0, "deg rms";
+        WALL_POSITION_M_RMS: f64 = wall_position_m_rms, 0.0, 1.0, "m rms";
+        BOARD_POSITION_M_RMS: f64 = board_position_m_rms, 0.0, 1.0, "m rms";
+        BOARD_YAW_DEG_RMS: f64 = board_yaw_deg_rms, 0.0, 90.0, "deg rms";
+        BOARD_WIDTH_M_RMS: f64 = board_width_m_rms, 0.0, 1.0, "m rms";
+        LEVEL_MAX_DB: f64 = level_max_db, 0.0, 60.0, "dB";
+    }
+}
 
+impl ModelError {
     /// Whether rows are what the model says: every error is zero, whatever the shape of those that are off.
     #[must_use]
     pub fn is_off(&self) -> bool {
@@ -121,28 +104,6 @@ impl ModelError {
     /// Whether a recipe need not mention it.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Checks every number.
-    ///
-    /// # Errors
-    /// Names the key (`model_error.*`) that is out of range.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        Self::ARRIVALS_MEAN.check(self.arrivals_mean)?;
-        Self::ARRIVALS_LEVEL_DB.check(self.arrivals_level_db)?;
-        Self::ARRIVALS_LEVEL_SPREAD_DB.check(self.arrivals_level_spread_db)?;
-        Self::ARRIVALS_DELAY_SPREAD_NS.check(self.arrivals_delay_spread_ns)?;
-        Self::ARRIVALS_ELEVATION_MAX_DEG.check(self.arrivals_elevation_max_deg)?;
-        Self::PATTERN_DB_RMS.check(self.pattern_db_rms)?;
-        Self::PATTERN_PHASE_DEG_RMS.check(self.pattern_phase_deg_rms)?;
-        Self::PATTERN_WIDTH_DEG.check(self.pattern_width_deg)?;
-        Self::RX_POSITION_M_RMS.check(self.rx_position_m_rms)?;
-        Self::RX_HEADING_DEG_RMS.check(self.rx_heading_deg_rms)?;
-        Self::WALL_POSITION_M_RMS.check(self.wall_position_m_rms)?;
-        Self::BOARD_POSITION_M_RMS.check(self.board_position_m_rms)?;
-        Self::BOARD_YAW_DEG_RMS.check(self.board_yaw_deg_rms)?;
-        Self::BOARD_WIDTH_M_RMS.check(self.board_width_m_rms)?;
-        Self::LEVEL_MAX_DB.check(self.level_max_db)
     }
 }
 

@@ -7,8 +7,10 @@ use rayon::prelude::*;
 use super::TwinScorer;
 use super::geometry::{CandidateTracer, DB_PER_OCTAVE, DIRECT, MAX_PATHS, Paths};
 use super::lanes::{LANES, Lanes, log2};
-use super::likelihood::{Block, Matches, Observed, Widths, likelihood};
+use super::likelihood::{Block, likelihood};
+use super::matches::Matches;
 use super::tables::HeadingTable;
+use super::widths::{Observed, Widths};
 use crate::{ScoreRow, Support};
 
 impl TwinScorer {
@@ -91,16 +93,7 @@ struct Job<'a> {
 impl Job<'_> {
     /// One line of fine positions (constant y), accumulated onto columns: `out[j fine + h]`.
     fn line(&self, line: usize, out: &mut [f32]) {
-        #[cfg(target_arch = "x86_64")]
-        if magnetar_signal::has_avx2() {
-            // SAFETY: the processor was just found to have AVX2.
-            #[allow(unsafe_code, reason = "the same code compiled for a wider vector unit, chosen at run time")]
-            unsafe {
-                self.line_avx2(line, out);
-            }
-            return;
-        }
-        self.line_plain(line, out);
+        magnetar_signal::with_avx2!(self.line_avx2(line, out), self.line_plain(line, out));
     }
 
     /// [`Job::line_plain`] with eight lanes to a register; the same operations, so the same bits.

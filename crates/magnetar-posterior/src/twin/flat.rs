@@ -9,7 +9,7 @@ use super::TwinScorer;
 use super::evidence::line_coordinate;
 use super::geometry::CandidateTracer;
 use super::lanes::LANES;
-use super::likelihood::USED;
+use super::widths::USED;
 use crate::{ScoreRow, SupportSize};
 
 /// One observation and what its receiver knows.

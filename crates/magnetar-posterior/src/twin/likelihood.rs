@@ -4,8 +4,10 @@
 
 use std::f32::consts::LOG2_E;
 
-use super::geometry::{MAX_PATHS, Paths};
-use super::lanes::{Lanes, STEP_END, exp2, inverse_sqrt};
+use super::geometry::MAX_PATHS;
+use super::lanes::{Lanes, STEP_END};
+use super::matches::Matches;
+use super::widths::{Observed, USED, Widths, stray_likelihood};
 
 /// Half the square of 20 / ln 10, dB^2: the variance of `20 log10 |1 + r e^{j psi}|` over a uniform psi is this times
 /// Li2(r^2).
@@ -15,101 +17,9 @@ const FADING_DB2: f32 = 37.722;
 const OCTAVES_PER_DB: f32 = 0.332_192_8;
 
 /// Slope of the logistic function that is closest to the normal distribution function, for powers of two.
-const LEVEL_SLOPE: f32 = 1.702 * LOG2_E;
+pub(super) const LEVEL_SLOPE: f32 = 1.702 * LOG2_E;
 
-const INV_SQRT_TAU: f32 = 0.398_942_3;
-
-/// Arrivals that the likelihood uses.
-pub(crate) const USED: usize = super::MAX_ARRIVALS;
-
-/// Numbers the inner loop needs, made from the parameters once.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Widths {
-    /// Variance of the RF chain's phase error, rad^2.
-    pub(crate) phase_variance: f32,
-    /// Multiplies the Cramer-Rao variance of a phase.
-    pub(crate) noise_scale2: f32,
-    /// SNR variance by class (direct, reflected), dB^2.
-    pub(crate) los_variance: f32,
-    pub(crate) reflection_variance: f32,
-    /// Merging: half point and softness, metres of path difference.
-    pub(crate) merge_m: f32,
-    pub(crate) merge_softness_m: f32,
-    pub(crate) fading: f32,
-    pub(crate) rank_variance: f32,
-    pub(crate) outlier_first: f32,
-    pub(crate) outlier_second: f32,
-    /// Half-range of the level prior, dB.
-    pub(crate) offset_max: f32,
-    /// Variance of the RX heading that was reported, rad^2.
-    pub(crate) heading_variance: f32,
-    /// Variance of the reported RX position per axis, m^2.
-    pub(crate) position_variance: f32,
-    /// Variance of a reported surface along its normal, m^2.
-    pub(crate) map_variance: f32,
-    /// Density of an arrival that no path explains, per radian and dB.
-    pub(crate) stray: f32,
-    /// Whether paths above the cut that were not retained count against a candidate.
-    pub(crate) ranking: bool,
-    /// Whether both arrivals have one power offset.
-    pub(crate) shared_offset: bool,
-}
-
-/// The observation as the inner loop wants it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Observed {
-    /// How many arrivals are used, 0 to 2.
-    pub(crate) count: usize,
-    pub(crate) phase: [f32; USED],
-    pub(crate) snr_db: [f32; USED],
-    /// Phase variance of each arrival: RF chain and thermal noise, rad^2.
-    pub(crate) phase_variance: [f32; USED],
-    /// A path that was not retained must be below this, dB.
-    pub(crate) cut_db: f32,
-}
-
-/// Two paths the estimator may not separate.
-#[derive(Debug, Clone, Copy)]
-struct Merge {
-    a: usize,
-    b: usize,
-    weight: f32,
-    /// One minus the cosine of their difference in inter-element phase.
-    turn: f32,
-}
-
-const MAX_MERGES: usize = MAX_PATHS * (MAX_PATHS - 1) / 2;
-
-/// What one candidate position offers to explain the arrivals, before heading and materials.
-#[derive(Debug, Clone)]
-pub(crate) struct Matches {
-    merges: [Merge; MAX_MERGES],
-    merge_count: usize,
-    /// Squared wrapped phase mismatch of path and arrival.
-    mismatch2: [[f32; MAX_PATHS]; USED],
-    /// Phase variance of path and arrival without fading.
-    variance: [[f32; MAX_PATHS]; USED],
-    /// Paths whose phase can explain the arrival.
-    near: [[u8; MAX_PATHS]; USED],
-    near_count: [usize; USED],
-    alone: Alone,
-}
-
-/// Paths as they are without merging. For those that merge with none it holds for all headings and materials.
-#[derive(Debug, Clone)]
-struct Alone {
-    /// Whether the path merges with none.
-    holds: [bool; MAX_PATHS],
-    /// Variance of its SNR, dB^2.
-    variance: [f32; MAX_PATHS],
-    /// One over the spread of its excess over the cut, per dB: where the level is known, and where it is not.
-    spread: [f32; MAX_PATHS],
-    blind_spread: [f32; MAX_PATHS],
-    /// One over the spread of its SNR, in the unit that [`level_density`] takes.
-    scale: [f32; MAX_PATHS],
-    /// Density of its phase mismatch with each arrival, per radian.
-    phase_density: [[f32; MAX_PATHS]; USED],
-}
+pub(super) const INV_SQRT_TAU: f32 = 0.398_942_3;
 
 /// One block of headings being scored.
 #[derive(Debug, Clone)]
@@ -164,128 +74,6 @@ impl Block {
             hidden: each,
             rivals: [rival; MAX_PATHS],
         }
-    }
-}
-
-impl Matches {
-    pub(crate) fn new() -> Self {
-        let alone = Alone {
-            holds: [true; MAX_PATHS],
-            variance: [1.0; MAX_PATHS],
-            spread: [1.0; MAX_PATHS],
-            blind_spread: [1.0; MAX_PATHS],
-            scale: [1.0; MAX_PATHS],
-            phase_density: [[0.0; MAX_PATHS]; USED],
-        };
-        Self {
-            merges: [Merge { a: 0, b: 0, weight: 0.0, turn: 0.0 }; MAX_MERGES],
-            merge_count: 0,
-            mismatch2: [[0.0; MAX_PATHS]; USED],
-            variance: [[1.0; MAX_PATHS]; USED],
-            near: [[0; MAX_PATHS]; USED],
-            near_count: [0; USED],
-            alone,
-        }
-    }
-
-    /// Compares phases and finds merging pairs. `kappa` is the phase per unit of direction, `patch2` the mean squared
-    /// distance of the points this position stands for from it, m^2.
-    #[inline(always)]
-    pub(crate) fn compare(&mut self, paths: &Paths, seen: &Observed, widths: &Widths, kappa: f32, patch2: f32) {
-        self.merge_count = 0;
-        self.alone.holds = [true; MAX_PATHS];
-        let reach = widths.merge_m + 3.0 * widths.merge_softness_m;
-        let mut fades = [0.0f32; MAX_PATHS];
-        for a in 0..paths.count {
-            for b in 0..a {
-                let gap = (paths.length[a] - paths.length[b]).abs();
-                if gap < reach {
-                    let weight = 1.0 / (1.0 + super::lanes::exp((gap - widths.merge_m) / widths.merge_softness_m));
-                    let turn = 1.0 - libm::cosf(kappa * (paths.across[a] - paths.across[b]));
-                    self.merges[self.merge_count] = Merge { a, b, weight, turn };
-                    self.merge_count += 1;
-                    self.alone.holds[a] = false;
-                    self.alone.holds[b] = false;
-                    fades[a] += weight * turn;
-                    fades[b] += weight * turn;
-                }
-            }
-        }
-        // How far each path's direction of arrival may be off, squared (rad^2): by the patch, by the reported position,
-        // and by the image that a misplaced surface moves twice as far, seen from the side.
-        let mut swing = [0.0f32; MAX_PATHS];
-        for (i, swing) in swing.iter_mut().enumerate().take(paths.count) {
-            let inverse2 = 1.0 / (paths.length[i] * paths.length[i]);
-            let sine2 = 1.0 - paths.cos_incidence[i] * paths.cos_incidence[i];
-            let image2 =
-                if paths.surface[i] == super::geometry::DIRECT { 0.0 } else { 4.0 * widths.map_variance * sine2 };
-            let turned = widths.heading_variance + widths.position_variance * inverse2;
-            *swing = turned + (patch2 + image2) * inverse2;
-            let reflected = paths.surface[i] != super::geometry::DIRECT;
-            let class = if reflected { widths.reflection_variance } else { widths.los_variance };
-            self.alone.variance[i] = class + paths.slope2[i] * turned;
-        }
-        self.alone.spread(widths);
-        for k in 0..seen.count {
-            self.near_count[k] = 0;
-            for (i, fade) in fades.iter().enumerate().take(paths.count) {
-                let across = paths.across[i];
-                let turns = (kappa * across - seen.phase[k]) * (1.0 / std::f32::consts::TAU);
-                let mismatch = (turns - turns.round()) * std::f32::consts::TAU;
-                let variance = seen.phase_variance[k] + kappa * kappa * (1.0 - across * across) * swing[i];
-                self.mismatch2[k][i] = mismatch * mismatch;
-                self.variance[k][i] = variance;
-                // Beyond three and a half standard deviations a path explains less than a stray does. What fading
-                // can add is bounded by a turn of the weaker path.
-                if mismatch * mismatch < 12.25 * variance + 4.0 * widths.fading * fade {
-                    self.near[k][self.near_count[k]] = i as u8;
-                    self.near_count[k] += 1;
-                    self.alone.phase_density[k][i] = phase_density_of(variance, mismatch * mismatch);
-                }
-            }
-        }
-    }
-
-    /// Whether different paths can explain all arrivals: only then do the materials make a difference worth its time.
-    pub(crate) fn complete(&self, seen: &Observed) -> bool {
-        match seen.count {
-            0 => true,
-            1 => self.near_count[0] > 0,
-            _ => {
-                let (first, second) = (&self.near[0][..self.near_count[0]], &self.near[1][..self.near_count[1]]);
-                first.iter().any(|i| second.iter().any(|j| i != j))
-            }
-        }
-    }
-}
-
-/// How likely it is that every arrival is a stray, whatever else is there.
-pub(crate) fn stray_likelihood(seen: &Observed, widths: &Widths) -> f32 {
-    match seen.count {
-        0 => 1e-3,
-        1 => widths.outlier_first * widths.stray,
-        _ => widths.outlier_first * widths.outlier_second * widths.stray * widths.stray,
-    }
-}
-
-impl Alone {
-    /// What follows from the variances.
-    #[inline(always)]
-    fn spread(&mut self, widths: &Widths) {
-        let blind = widths.blind_variance();
-        for (i, variance) in self.variance.iter().enumerate() {
-            self.spread[i] = inverse_sqrt(variance + widths.rank_variance);
-            self.blind_spread[i] = inverse_sqrt(variance + blind);
-            self.scale[i] = inverse_sqrt(*variance) * LEVEL_SLOPE;
-        }
-    }
-}
-
-impl Widths {
-    /// Variance to add to a path's where nothing tells the level: that of the level prior.
-    #[inline(always)]
-    fn blind_variance(&self) -> f32 {
-        self.rank_variance + self.offset_max * self.offset_max / 3.0
     }
 }
 
@@ -456,13 +244,6 @@ impl Block {
 fn phase_density(variance: Lanes, mismatch2: f32) -> Lanes {
     let root = variance.inverse_sqrt();
     (root * root * (-0.5 * LOG2_E * mismatch2)).exp2() * root * INV_SQRT_TAU
-}
-
-/// [`phase_density`] of one path.
-#[inline(always)]
-fn phase_density_of(variance: f32, mismatch2: f32) -> f32 {
-    let root = inverse_sqrt(variance);
-    exp2(root * root * (-0.5 * LOG2_E * mismatch2)) * root * INV_SQRT_TAU
 }
 
 /// Probability that a level within the limit and an error together are an SNR excess `d`: the normal distribution function

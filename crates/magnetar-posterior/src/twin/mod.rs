@@ -8,12 +8,14 @@ mod flat;
 mod geometry;
 mod lanes;
 mod likelihood;
+mod matches;
 mod model;
 mod parameters;
 mod scorer;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod widths;
 
 pub use ablation::Ablation;
 pub use as_scorer::Twin;

@@ -7,8 +7,8 @@ use magnetar_scene::Pose;
 use magnetar_signal::Arrivals;
 
 use super::lanes::{exp2, log2};
-use super::likelihood::{Observed, USED, Widths};
 use super::tables::{GainTable, HeadingTable, SlabTables};
+use super::widths::{Observed, USED, Widths};
 use super::{Ablation, MAX_ARRIVALS, TwinModel, TwinParameters};
 use crate::{Layout, PosteriorError, ScoreRow, Support, Volume};
 

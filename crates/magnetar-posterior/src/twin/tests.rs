@@ -159,7 +159,7 @@ fn where_the_second_arrival_is_always_a_stray_its_phase_says_nothing() {
     let base: [f32; MAX_PATHS] = std::array::from_fn(|i| paths.snr_db[i] - 8.0);
     let kappa = scorer.model().phase_per_unit() as f32;
     let total = |outlier_second: f32, phases: [f32; 2]| {
-        let widths = likelihood::Widths { outlier_second, outlier_first: 0.3, ..scorer.widths() };
+        let widths = widths::Widths { outlier_second, outlier_first: 0.3, ..scorer.widths() };
         let arrival = |phase: f32, snr: f64| Arrival {
             phase_rad: f64::from(phase),
             raw_snr_db: snr,
@@ -168,7 +168,7 @@ fn where_the_second_arrival_is_always_a_stray_its_phase_says_nothing() {
         };
         let arrivals = Arrivals { keep: 2, found: vec![arrival(phases[0], 14.0), arrival(phases[1], 11.0)] };
         let seen = scorer.observed(&arrivals, &widths);
-        let mut matches = likelihood::Matches::new();
+        let mut matches = matches::Matches::new();
         matches.compare(&paths, &seen, &widths, kappa, scorer.patch2(&s));
         let mut block = likelihood::Block::new();
         for (i, snr) in block.snr.iter_mut().enumerate().take(paths.count) {

@@ -41,12 +41,11 @@ fn every_posterior_can_be_drawn_in_both_themes() {
         let support = Support::centred(&room, size).unwrap();
         for volume in volumes(&support, &rx) {
             for (truth, theme) in [(None, Theme::Light), (Some(Pose::new(0.0, 2.0, 1.08, 3.0)), Theme::Dark)] {
-                let boxes = [board()];
                 let picture = PosteriorPicture {
                     support: &support,
                     volume: &volume,
                     room: &room,
-                    boxes: &boxes,
+                    boxes: &[board()],
                     rx: &[rx],
                     truth,
                     caption: "<simulated>",

@@ -10,7 +10,6 @@ use wide::f32x8;
 
 use super::butterfly::{ComplexLanes, RADICES, Vector, butterfly};
 use super::lanes::Lanes;
-use crate::has_avx2;
 
 /// The numbers of eight transforms. A gap after every 64 of them keeps strides of 4096 bytes, which all fall on the same
 /// few lines of a cache, out of the passes.
@@ -93,16 +92,7 @@ impl Pass {
     }
 
     fn run(&self, from: &Buffer, to: &mut Buffer) {
-        #[cfg(target_arch = "x86_64")]
-        if has_avx2() {
-            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
-            // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
-            unsafe {
-                self.run_avx2(from, to);
-            }
-            return;
-        }
-        self.run_in_order::<f32x8>(from, to);
+        crate::with_avx2!(self.run_avx2(from, to), self.run_in_order::<f32x8>(from, to));
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -185,16 +185,7 @@ impl Sre {
         block: &[[Complex<f32>; 2]],
         workspace: &'w mut Workspace,
     ) -> Result<&'w Estimate, SreError> {
-        #[cfg(target_arch = "x86_64")]
-        if crate::has_avx2() {
-            #[allow(unsafe_code, reason = "runtime-dispatched SIMD")]
-            // SAFETY: the processor has been found to have AVX2, the only feature the function is compiled for.
-            unsafe {
-                self.run_avx2(block, workspace)?;
-            }
-            return Ok(&workspace.estimate);
-        }
-        self.run(block, workspace)?;
+        crate::with_avx2!(self.run_avx2(block, workspace), self.run(block, workspace))?;
         Ok(&workspace.estimate)
     }
 

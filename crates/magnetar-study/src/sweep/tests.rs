@@ -213,37 +213,42 @@ fn designs_of_points_cover_their_ranges() {
 #[test]
 fn wrong_sweeps_are_refused_before_any_work() {
     let axis = "[[axis]]\nkey = \"link.reference_snr_db\"\n";
+    for (more, said) in [
+        ("values = []", "empty"),
+        ("values = [30, 900]", "from -100 to 100"),
+        ("values = [30, \"many\"]", "numbers"),
+        ("from = \"low\"\nto = 3\nsteps = 2", "t.toml:7"),
+        ("from = 1\nto = 3", "needs steps"),
+        ("from = 3\nto = 1\nsteps = 2", "must be below"),
+        ("from = nan\nto = 1\nsteps = 2", "must be below"),
+        ("from = -3\nto = 1\nsteps = 2\nscale = \"log\"", "above 0"),
+        ("from = 1\nto = 3\nsteps = 1000000000", "steps"),
+        ("values = [1]\n{axis}values = [2]", "twice"),
+        ("values = [1]\nlabels = [\"a\", \"b\"]", "labels"),
+        ("valves = [1]", "valves"),
+        ("values = [30, 40, 30]", "30 is given twice"),
+        ("values = [30, 40]\nlabels = [\"a\", \"a\"]", "label \"a\" is given twice"),
+        ("values = [-3, 40]\nscale = \"log\"", "above 0"),
+        ("name = \"rows\"\nvalues = [30]", "a column of that name"),
+        ("name = \" \"\nvalues = [30]", "name is empty"),
+    ] {
+        let error = refused("", &format!("{axis}{more}").replace("{axis}", axis));
+        assert!(error.contains(said), "{more}: {error}");
+    }
     for (head, axes, said) in [
         ("", "", "axes"),
         ("", "[[axis]]\nkey = \"link.reference_snr\"\nvalues = [1]", "did you mean link.reference_snr_db"),
-        ("", &format!("{axis}values = []"), "empty"),
-        ("", &format!("{axis}values = [30, 900]"), "from -100 to 100"),
-        ("", &format!("{axis}values = [30, \"many\"]"), "numbers"),
-        ("", &format!("{axis}from = \"low\"\nto = 3\nsteps = 2"), "t.toml:7"),
-        ("", &format!("{axis}from = 1\nto = 3"), "needs steps"),
-        ("", &format!("{axis}from = 3\nto = 1\nsteps = 2"), "must be below"),
-        ("", &format!("{axis}from = nan\nto = 1\nsteps = 2"), "must be below"),
-        ("", &format!("{axis}from = -3\nto = 1\nsteps = 2\nscale = \"log\""), "above 0"),
-        ("", &format!("{axis}from = 1\nto = 3\nsteps = 1000000000"), "steps"),
         ("", "[[axis]]\nkey = \"surfaces.board_material\"\nfrom = 1\nto = 3\nsteps = 3", "a number"),
         ("", "[[axis]]\nkey = \"surfaces.board_material\"\nvalues = [\"cheese\"]", "no material"),
         ("", "[[axis]]\nkey = \"board.clearance_min_m\"\nvalues = [20.0]", "clearance"),
         ("", "[[axis]]\nkey = \"board.width_min_m\"\nvalues = [1.0, 2.0]", "board.width_max_m"),
         ("", "[[axis]]\nkey = \"sre.p_fa\"\nfactor = true\nvalues = [\"x\"]", "numbers"),
         ("", "[[axis]]\nkey = \"sre.max_paths\"\nfactor = true\nvalues = [2]", "factor"),
-        ("", &format!("{axis}values = [1]\n{axis}values = [2]"), "twice"),
-        ("", &format!("{axis}values = [1]\nlabels = [\"a\", \"b\"]"), "labels"),
-        ("", &format!("{axis}valves = [1]"), "valves"),
-        ("", &format!("{axis}values = [30, 40, 30]"), "30 is given twice"),
-        ("", &format!("{axis}values = [30, 40]\nlabels = [\"a\", \"a\"]"), "label \"a\" is given twice"),
-        ("", &format!("{axis}values = [-3, 40]\nscale = \"log\""), "above 0"),
-        ("", &format!("{axis}name = \"rows\"\nvalues = [30]"), "a column of that name"),
         (
             "",
             &format!("{axis}name = \"nll_stderr\"\nvalues = [30]").replace("nll", "los_share"),
             "a column of that name",
         ),
-        ("", &format!("{axis}name = \" \"\nvalues = [30]"), "name is empty"),
         ("", "[[axis]]\nkey = \"store.csi\"\nvalues = [\"f32\"]", "does not change a row"),
         ("", "[[axis]]\nkey = \"name\"\nvalues = [\"x\"]", "does not change a row"),
         // The first eight rows can be drawn, the ninth cannot.

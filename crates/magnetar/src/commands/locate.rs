@@ -10,13 +10,13 @@ use magnetar_files::npy::write_npy;
 use magnetar_posterior::{Layout, Location, Scorer, Snapshot};
 use magnetar_report::Theme;
 use magnetar_report::figure::{PosteriorPicture, marginal_figure};
-use magnetar_scene::{BoxShape, Pose, Scene};
+use magnetar_scene::{BoxShape, MaterialLibrary, Pose, Scene};
 use magnetar_signal::{Arrival, Radio};
-use magnetar_study::{SceneDevices, open_scorer, scene_twin};
+use magnetar_study::{SceneDevices, ScorerSettings, open_scorer, scene_twin};
 use serde_json::{Value, json};
 
 use super::material::MaterialsArgs;
-use super::measurement::{Poses, ReceiverArgs, Snapshots, noise_advice};
+use super::measurement::{Poses, SnapshotArgs, Snapshots, noise_advice};
 use super::plot::{SCALE, check_name, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
 
@@ -44,11 +44,8 @@ pub struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     poses: Poses,
-    /// Recipe whose radio took the snapshots: a shipped name or a file.
-    #[arg(long, value_name = "NAME|FILE")]
-    recipe: Option<String>,
     #[command(flatten)]
-    receiver: ReceiverArgs,
+    radio: SnapshotArgs,
     #[command(flatten)]
     materials: MaterialsArgs,
     #[command(flatten)]
@@ -75,12 +72,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         check_name(path)?;
     }
     let scene = Scene::load(&args.scene)?;
-    let recipe = match &args.recipe {
-        Some(name) => Recipe::load(name, &[])?,
-        None => Recipe::paper(),
-    };
+    let named = args.radio.recipe()?;
+    let of_recipe = named.is_some();
+    let recipe = named.unwrap_or_else(Recipe::paper);
     let radio = recipe.radio()?;
-    let measured = Snapshots::read(&args.files, &args.receiver, &radio, recipe.sre.clone())?;
+    let measured = Snapshots::read(&args.files, &args.radio.receiver, &radio, recipe.sre.clone())?;
     let poses = args.poses.of(&scene, measured.blocks.len())?;
     check_poses(&scene, &poses)?;
     let snapshots = snapshots(&measured, &poses)?;
@@ -89,7 +85,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     {
         bail!("no arrival in any snapshot: {advice}");
     }
-    let scorer = open(args, &scene, &recipe, radio)?;
+    let (name, settings) = args.scorer.scene_scorer()?;
+    let scorer = if name != TWIN || of_recipe {
+        open_scorer(name, &recipe, &settings)?
+    } else {
+        twin_of(&scene, &recipe, &radio, args.materials.library()?, &settings)?
+    };
     let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
     let layout = Layout { room: scene.room, boxes };
     let location = Location::new(&layout, &snapshots, &*scorer, args.support.size())?;
@@ -135,20 +136,22 @@ fn check_poses(scene: &Scene, poses: &[Pose]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What scores: the scene's own twin, or the scorer of a recipe.
-fn open(args: &Args, scene: &Scene, recipe: &Recipe, radio: Radio) -> anyhow::Result<Arc<dyn Scorer>> {
-    let (name, settings) = args.scorer.scene_scorer()?;
-    if name != TWIN || args.recipe.is_some() {
-        return Ok(open_scorer(name, recipe, &settings)?);
-    }
-    let world = scene.resolve(&args.materials.library()?, radio.band().carrier_hz)?;
+/// The twin of a scene, as seen by a recipe's radio.
+fn twin_of(
+    scene: &Scene,
+    recipe: &Recipe,
+    radio: &Radio,
+    materials: MaterialLibrary,
+    settings: &ScorerSettings,
+) -> anyhow::Result<Arc<dyn Scorer>> {
+    let world = scene.resolve(&materials, radio.band().carrier_hz)?;
     let devices = SceneDevices {
-        radio: &radio,
+        radio,
         tx_height_m: scene.device_height,
         wall_margin_m: recipe.devices.wall_margin_m,
         separation_min_m: recipe.devices.separation_min_m,
     };
-    Ok(Arc::new(scene_twin(&world, &devices, &settings)?))
+    Ok(Arc::new(scene_twin(&world, &devices, settings)?))
 }
 
 fn draw(path: &Path, layout: &Layout, location: &Location, rx: &[Pose], scorer: &dyn Scorer) -> anyhow::Result<()> {

@@ -10,21 +10,15 @@ use serde_json::{Value, json};
 
 use crate::args::parse_frequency_ghz;
 
-/// Flags of `magnetar material`.
-#[derive(clap::Args)]
+/// What `magnetar material` does.
+#[derive(Subcommand)]
 #[command(after_help = "\
 Examples:
   magnetar material list
   magnetar material list --frequency-ghz 60 --json
   magnetar material show glass
   magnetar material show my_board --materials my_materials.toml")]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Subcommand)]
-enum Action {
+pub enum Action {
     /// List the materials with permittivity and conductivity at the carrier, where defined.
     List {
         #[command(flatten)]
@@ -64,7 +58,7 @@ impl MaterialsArgs {
 }
 
 #[derive(clap::Args)]
-struct Options {
+pub struct Options {
     #[command(flatten)]
     materials: MaterialsArgs,
     /// Carrier frequency, GHz.
@@ -76,8 +70,8 @@ struct Options {
 }
 
 /// Lists or shows materials.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match &args.action {
+pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
+    match action {
         Action::List { options } => list(options),
         Action::Show { name, options } => show(name, options),
     }

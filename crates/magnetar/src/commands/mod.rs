@@ -50,11 +50,14 @@ pub enum Command {
     /// Compare the tracer with exports of Sionna RT.
     Validate(validate::Args),
     /// List, show and check scenes.
-    Scene(scene::Args),
+    #[command(subcommand)]
+    Scene(scene::Action),
     /// List and show building materials.
-    Material(material::Args),
+    #[command(subcommand)]
+    Material(material::Action),
     /// List, show and check antenna patterns.
-    Pattern(pattern::Args),
+    #[command(subcommand)]
+    Pattern(pattern::Action),
     /// Simulate what the receiver measures on one link, as a NumPy file.
     Observe(observe::Args),
     /// Estimate the arrivals in observations.
@@ -62,7 +65,8 @@ pub enum Command {
     /// Infer where the transmitter of measured snapshots stands and which way it faces.
     Locate(locate::Args),
     /// Show or check a recipe.
-    Recipe(recipe::Args),
+    #[command(subcommand)]
+    Recipe(recipe::Action),
     /// Make a dataset: the paper's corpora, or those of a recipe.
     Generate(generate::Args),
     /// Check a dataset: hashes, counts, schema, ranges, rows made again.
@@ -110,13 +114,13 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
-        Command::Scene(args) => scene::run(&args),
-        Command::Material(args) => material::run(&args),
-        Command::Pattern(args) => pattern::run(&args),
+        Command::Scene(action) => scene::run(&action),
+        Command::Material(action) => material::run(&action),
+        Command::Pattern(action) => pattern::run(&action),
         Command::Observe(args) => observe::run(&args),
         Command::Estimate(args) => estimate::run(&args),
         Command::Locate(args) => locate::run(&args),
-        Command::Recipe(args) => recipe::run(&args),
+        Command::Recipe(action) => recipe::run(&action),
         Command::Generate(args) => generate::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Merge(args) => merge::run(&args),

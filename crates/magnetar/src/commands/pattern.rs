@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::check_files::{Accepted, CheckArgs, ListArgs};
 
-/// Flags of `magnetar pattern`.
-#[derive(clap::Args)]
+/// What `magnetar pattern` does.
+#[derive(Subcommand)]
 #[command(after_help = "\
 A pattern file is a CSV with the header azimuth_deg,elevation_deg,gain_db (a
 full grid) or cut,angle_deg,gain_db (an azimuth and an elevation cut), or an MSI
@@ -20,13 +20,7 @@ Examples:
   magnetar pattern show synthetic_vivaldi
   magnetar pattern show vendor.msi --csv > vendor.csv
   magnetar pattern check vendor.msi measured.csv")]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Subcommand)]
-enum Action {
+pub enum Action {
     /// List the shipped antenna patterns.
     List(ListArgs),
     /// Show a pattern: gain, half-power widths, front-to-back ratio and the two principal cuts.
@@ -45,8 +39,8 @@ enum Action {
 }
 
 /// Lists, shows or checks antenna patterns.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match &args.action {
+pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
+    match action {
         Action::List(args) => list(args.json),
         Action::Show { pattern, json, csv } => show(pattern, *json, *csv),
         Action::Check(args) => Ok(args.run(check)),

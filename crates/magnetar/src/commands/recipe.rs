@@ -24,8 +24,8 @@ impl RecipeArgs {
     }
 }
 
-/// Flags of `magnetar recipe`.
-#[derive(clap::Args)]
+/// What `magnetar recipe` does.
+#[derive(clap::Subcommand)]
 #[command(after_help = "\
 Examples:
   magnetar recipe show
@@ -33,13 +33,7 @@ Examples:
   magnetar recipe show --set link.reference_snr_db=40 --json
   magnetar recipe show --toml > mine.toml
   magnetar recipe check --recipe mine.toml")]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(clap::Subcommand)]
-enum Command {
+pub enum Action {
     /// Print every value with its unit, its range, and whether it is the paper's or ours.
     Show {
         /// A shipped recipe's name or a recipe file, as --recipe.
@@ -65,13 +59,13 @@ enum Command {
 }
 
 /// Shows or checks a recipe.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match &args.command {
-        Command::Show { name, recipe, json, toml } => {
+pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
+    match action {
+        Action::Show { name, recipe, json, toml } => {
             let name = name.as_ref().unwrap_or(&recipe.recipe);
             show(&Recipe::load(name, &recipe.set)?, *json, *toml)?;
         }
-        Command::Check { recipe, json } => {
+        Action::Check { recipe, json } => {
             let recipe = recipe.load()?;
             for split in recipe.splits.keys() {
                 // Patterns and materials are looked up too.

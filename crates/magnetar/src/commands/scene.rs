@@ -11,8 +11,8 @@ use super::material::MaterialsArgs;
 use super::scene_from_map;
 use crate::args::parse_frequency_ghz;
 
-/// Flags of `magnetar scene`.
-#[derive(clap::Args)]
+/// What `magnetar scene` does.
+#[derive(Subcommand)]
 #[command(after_help = "\
 Examples:
   magnetar scene list
@@ -20,13 +20,7 @@ Examples:
   magnetar scene show lab --toml > my_room.toml
   magnetar scene check my_room.toml --materials my_materials.toml
   magnetar scene from-map lab_map.yaml --out my_room.toml")]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Subcommand)]
-enum Action {
+pub enum Action {
     /// List the shipped scenes.
     List(ListArgs),
     /// Show a scene: room, surfaces, boxes, and its materials at the carrier.
@@ -55,7 +49,7 @@ enum Action {
 
 /// What a scene is resolved with.
 #[derive(clap::Args)]
-struct WorldArgs {
+pub struct WorldArgs {
     #[command(flatten)]
     materials: MaterialsArgs,
     /// Carrier frequency, GHz.
@@ -64,8 +58,8 @@ struct WorldArgs {
 }
 
 /// Lists, shows or checks scenes.
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match &args.action {
+pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
+    match action {
         Action::List(args) => list(args.json),
         Action::Show { scene, json, toml, world } => show(scene, *json, *toml, world),
         Action::Check { files, world } => {

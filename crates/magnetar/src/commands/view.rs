@@ -18,7 +18,7 @@ use magnetar_trace::TraceOptions;
 
 use super::dataset_folder::open_dataset;
 use super::material::MaterialsArgs;
-use super::measurement::{ReceiverArgs, Snapshots, noise_advice};
+use super::measurement::{SnapshotArgs, Snapshots, noise_advice};
 use super::propagation::PropagationArgs;
 use super::scorer_args::{ScorerArgs, TWIN};
 use crate::args::{PoseArg, parse_number};
@@ -59,11 +59,8 @@ pub struct Args {
     /// Which snapshot of that file.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "observation")]
     snapshot: usize,
-    /// Recipe whose radio took it: a shipped name or a file (`paper` if left out).
-    #[arg(long, value_name = "NAME|FILE", requires = "observation")]
-    recipe: Option<String>,
     #[command(flatten)]
-    receiver: ReceiverArgs,
+    radio: SnapshotArgs,
     #[command(flatten)]
     materials: MaterialsArgs,
     #[command(flatten)]
@@ -115,7 +112,10 @@ fn app(args: &Args) -> anyhow::Result<App> {
     if args.split.is_some() || args.row.is_some() {
         bail!("--split and --row are for a dataset, and {} is not the folder of one", args.what);
     }
-    let recipe = args.recipe.as_deref().map(|name| Recipe::load(name, &[])).transpose()?;
+    let recipe = args.radio.recipe()?;
+    if recipe.is_some() && args.observation.is_none() {
+        bail!("--recipe is for the radio of --observation");
+    }
     let mut settings = match &recipe {
         Some(recipe) => LinkSettings {
             radio: Arc::new(recipe.radio()?),
@@ -146,7 +146,7 @@ fn app(args: &Args) -> anyhow::Result<App> {
 /// The snapshot to be looked at.
 fn measurement(args: &Args, file: &Path, settings: &LinkSettings) -> anyhow::Result<Measurement> {
     let radio = &settings.radio;
-    let measured = Snapshots::read(&[file.to_owned()], &args.receiver, radio, radio.config().sre.clone())?;
+    let measured = Snapshots::read(&[file.to_owned()], &args.radio.receiver, radio, radio.config().sre.clone())?;
     let number = args.snapshot;
     let (Some(block), Some(observation)) = (measured.blocks.get(number), measured.observation(number)) else {
         bail!("{}: there is no snapshot {number}; there are {}, the first is 0", file.display(), measured.blocks.len());

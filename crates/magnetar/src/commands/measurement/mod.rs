@@ -5,5 +5,5 @@ mod receiver;
 mod snapshots;
 
 pub use poses::Poses;
-pub use receiver::{ReceiverArgs, noise_advice};
+pub use receiver::{ReceiverArgs, SnapshotArgs, noise_advice};
 pub use snapshots::Snapshots;

@@ -3,10 +3,28 @@
 use std::path::PathBuf;
 
 use anyhow::ensure;
-use magnetar_dataset::{bin_list, read_calibration, read_phase_table};
+use magnetar_dataset::{Recipe, bin_list, read_calibration, read_phase_table};
 use magnetar_signal::sre::SreOptions;
 use magnetar_signal::{Band, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings};
 use num_complex::Complex32;
+
+/// Flags of the radio that took snapshots.
+#[derive(clap::Args)]
+pub struct SnapshotArgs {
+    /// Recipe whose radio took the snapshots: a shipped name or a file (`paper` if left out).
+    #[arg(long, value_name = "NAME|FILE")]
+    recipe: Option<String>,
+    /// What is done to them before they are estimated.
+    #[command(flatten)]
+    pub receiver: ReceiverArgs,
+}
+
+impl SnapshotArgs {
+    /// The recipe, if one was named.
+    pub fn recipe(&self) -> anyhow::Result<Option<Recipe>> {
+        Ok(self.recipe.as_deref().map(|name| Recipe::load(name, &[])).transpose()?)
+    }
+}
 
 /// Flags of the receiver that took the observations.
 #[derive(clap::Args)]

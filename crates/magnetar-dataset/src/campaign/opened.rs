@@ -1,0 +1,117 @@
+//! A recording of a campaign: its rows and where their observations come from.
+
+use num_complex::Complex32;
+
+use super::rows::{CampaignRow, campaign_rows};
+use super::sigmf::IqRecording;
+use super::{Campaign, Recording};
+use crate::error::Error;
+use crate::manifest::read_whole;
+use crate::observations::ObservationSource;
+use crate::recipe::Recipe;
+
+/// A larger table of rows is a mistake.
+const MAX_TABLE_BYTES: u64 = 256 << 20;
+
+/// Where a recording's observations come from.
+pub(super) enum Source {
+    File(Box<ObservationSource>),
+    Iq(Box<IqRecording>),
+}
+
+/// A recording with its rows.
+pub(super) struct Opened<'a> {
+    pub(super) recording: &'a Recording,
+    pub(super) rows: Vec<CampaignRow>,
+    pub(super) source: Source,
+}
+
+impl<'a> Opened<'a> {
+    /// Opens a recording's observations and reads its rows; there must be one of each.
+    pub(super) fn open(campaign: &Campaign, recording: &'a Recording, recipe: &Recipe) -> Result<Self, Error> {
+        let table = campaign.path(&recording.rows);
+        let text = read_whole(&table, MAX_TABLE_BYTES, "not a table of rows")?;
+        let rows = campaign_rows(&text)
+            .map_err(|(line, problem)| Error::invalid(&table, format!("line {line}: {problem}")))?;
+        let path = campaign.path(&recording.observations);
+        let bins = recipe.band.bins;
+        let is_sigmf = path.extension().is_some_and(|ending| ending == "sigmf-meta");
+        let (source, count, found) = if is_sigmf {
+            let Some(iq) = &recording.iq else {
+                return Err(Error::invalid(&path, "a SigMF recording needs recording.iq: reference and domain"));
+            };
+            let reference = campaign.path(&iq.reference);
+            let recording = IqRecording::open(&path, iq, &reference, bins, recipe.band.bandwidth_hz)?;
+            let count = recording.rows();
+            (Source::Iq(Box::new(recording)), count, bins)
+        } else {
+            let source = ObservationSource::open(&path, campaign.receiver.channels.as_deref());
+            let source = source.map_err(|e| Error::invalid(&path, e.to_string()))?;
+            let (count, found) = (source.rows(), source.bins());
+            (Source::File(Box::new(source)), count, found)
+        };
+        if found != bins {
+            let problem =
+                format!("{found} bins; the recipe's band has {bins}: give a recipe with the band of the measurement");
+            return Err(Error::invalid(&path, problem));
+        }
+        if count != rows.len() as u64 {
+            let problem =
+                format!("{count} observations, and {} rows in {}; expected one each", rows.len(), table.display());
+            return Err(Error::invalid(&path, problem));
+        }
+        if !rows.len().is_multiple_of(recording.views as usize) {
+            let problem = format!("{} rows are no whole sets of {} views", rows.len(), recording.views);
+            return Err(Error::invalid(&table, problem));
+        }
+        for (n, row) in rows.iter().enumerate() {
+            let placement = row.placement.as_deref().unwrap_or("none");
+            if campaign.board(placement).is_none() {
+                let known: Vec<&str> = campaign.board.keys().map(String::as_str).collect();
+                let problem =
+                    format!("row {n}: placement {placement:?}; the campaign has none and {}", known.join(", "));
+                return Err(Error::invalid(&table, problem));
+            }
+        }
+        Ok(Self { recording, rows, source })
+    }
+}
+
+impl Opened<'_> {
+    /// Calls `take` with every row, its number and its observation.
+    pub(super) fn for_each(
+        &mut self,
+        length: usize,
+        mut take: impl FnMut(&CampaignRow, usize, &mut [Complex32]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match &mut self.source {
+            Source::Iq(recording) => {
+                let mut block = Vec::new();
+                for (n, row) in self.rows.iter().enumerate() {
+                    recording.read(n as u64, &mut block)?;
+                    take(row, n, &mut block)?;
+                }
+            }
+            Source::File(source) => {
+                let (mut chunk, mut n) = (Vec::new(), 0);
+                loop {
+                    let place = &self.recording.observations;
+                    source.next_chunk(&mut chunk).map_err(|e| Error::invalid(place, e.to_string()))?;
+                    if chunk.is_empty() {
+                        break;
+                    }
+                    for block in chunk.chunks_exact_mut(length) {
+                        let Some(row) = self.rows.get(n) else { break };
+                        take(row, n, block)?;
+                        n += 1;
+                    }
+                }
+                if n != self.rows.len() {
+                    let problem = format!("ends after {n} of {} observations", self.rows.len());
+                    return Err(Error::invalid(&self.recording.observations, problem));
+                }
+            }
+        }
+        Ok(())
+    }
+}
