@@ -31,7 +31,7 @@ const MOST_BITS: f64 = 7.6;
 
 /// How the numbers are stored.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
+pub(crate) struct PageLayout {
     /// Numbers of one row.
     pub(crate) row: usize,
     /// In byte planes, or number by number.
@@ -42,7 +42,7 @@ pub(crate) struct Layout {
 
 /// The column chunk while it is written.
 pub(crate) struct CsiPages {
-    layout: Layout,
+    layout: PageLayout,
     /// Rows that do not fill a page yet, little-endian.
     waiting: Vec<u8>,
     /// Bytes of one number.
@@ -64,7 +64,7 @@ impl CsiPages {
     ///
     /// # Errors
     /// If zstd does not have the level.
-    pub(crate) fn new(layout: Layout, width: usize) -> io::Result<Self> {
+    pub(crate) fn new(layout: PageLayout, width: usize) -> io::Result<Self> {
         Ok(Self {
             layout,
             waiting: Vec::new(),

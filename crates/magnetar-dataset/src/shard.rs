@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::checked_pages::Chunks;
 use crate::checksum::Checksums;
 use crate::columns::csi::CSI;
-use crate::csi_pages::{CsiPages, Layout};
+use crate::csi_pages::{CsiPages, PageLayout};
 use crate::error::Error;
 use crate::manifest::{Manifest, ShardInfo};
 use crate::recipe::{self, Compression, hex};
@@ -117,7 +117,7 @@ fn csi_pages(manifest: &Manifest) -> io::Result<Option<CsiPages>> {
         recipe::Csi::F16 => 2,
         recipe::Csi::None => return Ok(None),
     };
-    let layout = Layout {
+    let layout = PageLayout {
         row: shape.csi_len(),
         split: store.encoding == recipe::Encoding::ByteStreamSplit,
         level: (store.compression == Compression::Zstd).then_some(store.compression_level),

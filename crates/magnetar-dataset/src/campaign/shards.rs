@@ -19,10 +19,10 @@ pub(super) struct Shards<'a> {
     shard_rows: u64,
     /// Index of the next row.
     pub(super) next: u64,
-    writer: Option<Box<OpenShard>>,
+    writer: Option<Box<UnfinishedShard>>,
 }
 
-struct OpenShard {
+struct UnfinishedShard {
     records: Vec<Record>,
     batches: Vec<arrow::array::RecordBatch>,
     plan: (u64, u64, u64),
@@ -37,8 +37,9 @@ impl<'a> Shards<'a> {
         let number = self.next / self.shard_rows;
         let start = number * self.shard_rows;
         let plan = (number, start, self.shard_rows.min(self.rows - start));
-        let open =
-            self.writer.get_or_insert_with(|| Box::new(OpenShard { records: Vec::new(), batches: Vec::new(), plan }));
+        let open = self
+            .writer
+            .get_or_insert_with(|| Box::new(UnfinishedShard { records: Vec::new(), batches: Vec::new(), plan }));
         open.records.push(record.clone());
         self.next += 1;
         if open.records.len() == CHUNK_ROWS {
@@ -66,7 +67,7 @@ impl<'a> Shards<'a> {
     }
 }
 
-impl OpenShard {
+impl UnfinishedShard {
     fn encode(&mut self, manifest: &Manifest) -> Result<(), Error> {
         if self.records.is_empty() {
             return Ok(());

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::TwinScorer;
 use super::geometry::{CandidateTracer, DB_PER_OCTAVE, DIRECT, MAX_PATHS, Paths};
 use super::lanes::{LANES, Lanes, log2};
-use super::likelihood::{Block, likelihood};
+use super::likelihood::{HeadingBlock, likelihood};
 use super::matches::Matches;
 use super::tables::HeadingTable;
 use super::widths::{Observed, Widths};
@@ -26,7 +26,7 @@ impl TwinScorer {
         let first = support.first_heading();
         let tracer = CandidateTracer::new(&world, rx, self.model(), &self.shared.rx_gain, (&table, first));
         let assignments = self.kept_assignments(left_out);
-        let job = Job { scorer: self, assignments, tracer: &tracer, table: &table, widths, seen, support, rx };
+        let job = EvidenceJob { scorer: self, assignments, tracer: &tracer, table: &table, widths, seen, support, rx };
         let lines = size.rows * self.grain.position;
         let width = size.columns * fine;
         let mut sums = vec![0f32; lines * width];
@@ -78,7 +78,7 @@ pub(super) fn line_coordinate(support: &Support, n: usize, grain: usize, axis: u
 }
 
 /// One observation being scored: what every line needs.
-struct Job<'a> {
+struct EvidenceJob<'a> {
     scorer: &'a TwinScorer,
     /// Material assignments averaged over.
     assignments: Vec<usize>,
@@ -90,13 +90,13 @@ struct Job<'a> {
     rx: &'a Pose,
 }
 
-impl Job<'_> {
+impl EvidenceJob<'_> {
     /// One line of fine positions (constant y), accumulated onto columns: `out[j fine + h]`.
     fn line(&self, line: usize, out: &mut [f32]) {
         magnetar_signal::with_avx2!(self.line_avx2(line, out), self.line_plain(line, out));
     }
 
-    /// [`Job::line_plain`] with eight lanes to a register; the same operations, so the same bits.
+    /// [`EvidenceJob::line_plain`] with eight lanes to a register; the same operations, so the same bits.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn line_avx2(&self, line: usize, out: &mut [f32]) {
@@ -116,7 +116,7 @@ impl Job<'_> {
         }
         let patch2 = self.scorer.patch2(self.support);
         let kappa = model.phase_per_unit() as f32;
-        let mut point = Point::new(self.assignments.len(), fine);
+        let mut point = FinePoint::new(self.assignments.len(), fine);
         for column in 0..self.support.size().columns * grain {
             let x = line_coordinate(self.support, column, grain, 0);
             let away = libm::hypot(x - self.rx.position.x, y - self.rx.position.y);
@@ -141,8 +141,8 @@ impl Job<'_> {
 
     /// Likelihood at one position for all fine headings, averaged over the materials.
     #[inline(always)]
-    fn score<'p>(&self, point: &'p mut Point) -> &'p [f32] {
-        let Point { paths, matches, bases, block, values } = point;
+    fn score<'p>(&self, point: &'p mut FinePoint) -> &'p [f32] {
+        let FinePoint { paths, matches, bases, block, values } = point;
         let fine = self.table.headings();
         // Where no two paths explain both arrivals, materials make no difference worth its time: the first stands for all.
         let used = if matches.complete(&self.seen) { self.assignments.len() } else { 1 };
@@ -198,22 +198,22 @@ impl Job<'_> {
 }
 
 /// One fine position being scored.
-struct Point {
+struct FinePoint {
     paths: Paths,
     matches: Matches,
     bases: Vec<[f32; MAX_PATHS]>,
-    block: Block,
+    block: HeadingBlock,
     values: Vec<f32>,
 }
 
-impl Point {
+impl FinePoint {
     /// Room for so many material assignments and fine headings.
     fn new(assignments: usize, headings: usize) -> Self {
         Self {
             paths: Paths::new(),
             matches: Matches::new(),
             bases: vec![[0.0; MAX_PATHS]; assignments],
-            block: Block::new(),
+            block: HeadingBlock::new(),
             values: vec![0.0; (assignments.max(1) * headings).next_multiple_of(LANES)],
         }
     }

@@ -23,7 +23,7 @@ pub(super) const INV_SQRT_TAU: f32 = 0.398_942_3;
 
 /// One block of headings being scored.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
+pub(crate) struct HeadingBlock {
     /// Raw SNR of each path, dB: what the caller sets.
     pub(crate) snr: [Lanes; MAX_PATHS],
     variance: [Lanes; MAX_PATHS],
@@ -59,7 +59,7 @@ impl Rival {
     }
 }
 
-impl Block {
+impl HeadingBlock {
     pub(crate) fn new() -> Self {
         let zero = Lanes::splat(0.0);
         let rival = Rival { path: 0, excess: zero, spread: zero, own: zero, rest: zero };
@@ -80,7 +80,7 @@ impl Block {
 /// Likelihood of what was seen for one block of headings, whose SNRs are set, at a position of so many paths.
 #[inline(always)]
 pub(crate) fn likelihood(
-    block: &mut Block,
+    block: &mut HeadingBlock,
     count: usize,
     matches: &Matches,
     seen: &Observed,
@@ -140,7 +140,7 @@ pub(crate) fn likelihood(
     total * inverse_range + unseen * stray_likelihood(seen, widths)
 }
 
-impl Block {
+impl HeadingBlock {
     /// What merging does to the variances and to which paths are components of their own.
     #[inline(always)]
     fn merge(&mut self, n: usize, matches: &Matches, widths: &Widths) {

@@ -170,7 +170,7 @@ fn where_the_second_arrival_is_always_a_stray_its_phase_says_nothing() {
         let seen = scorer.observed(&arrivals, &widths);
         let mut matches = matches::Matches::new();
         matches.compare(&paths, &seen, &widths, kappa, scorer.patch2(&s));
-        let mut block = likelihood::Block::new();
+        let mut block = likelihood::HeadingBlock::new();
         for (i, snr) in block.snr.iter_mut().enumerate().take(paths.count) {
             *snr = Lanes::load(table.gains(paths.row[i] as usize, 0)) + Lanes::splat(base[i]);
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use num_complex::Complex;
 
-use super::fit::Fit;
+use super::fit::ComponentFit;
 use super::{MAX_ENERGY, SreError};
 use crate::ConfigError;
 
@@ -122,7 +122,7 @@ impl ActiveBins {
     }
 
     /// Writes what the components predict into the gaps of a loaded block; returns the energy of the change.
-    pub fn fill(&self, fit: &Fit, len: usize, block: &mut [[Complex<f32>; 2]]) -> f64 {
+    pub fn fill(&self, fit: &ComponentFit, len: usize, block: &mut [[Complex<f32>; 2]]) -> f64 {
         let centre = 0.5 * (self.span.len() - 1) as f64;
         let mut change = 0.0;
         for &gap in &self.gaps {

@@ -7,7 +7,7 @@ use wide::f64x2;
 
 use super::MAX_PATHS;
 use super::estimate::wrap_steps;
-use super::fit::{Fit, Model, ZERO};
+use super::fit::{ComponentFit, Model, ZERO};
 use super::linear::{SQUARE, cholesky, solve};
 
 /// Most changes to the set of bounds that are held; a handful is usual.
@@ -53,7 +53,7 @@ pub(super) struct Held {
     factor: [f64x2; SQUARE],
 }
 
-impl Fit {
+impl ComponentFit {
     /// Bends the step so that it keeps all bounds: the best step of the quadratic model under them. Returns the work of
     /// the forces that hold the bounds: the step promises a fall of the residual energy by its product with the
     /// gradient less this.

@@ -52,7 +52,7 @@ pub(super) struct Model {
 }
 
 /// The components of one observation and the quantities derived from them.
-pub(super) struct Fit {
+pub(super) struct ComponentFit {
     /// Number of components.
     pub count: usize,
     pub(super) places: [Place; MAX_PATHS],
@@ -72,7 +72,7 @@ pub(super) struct Fit {
     slopes: [[f64x2; MAX_PATHS]; MAX_PATHS],
 }
 
-impl Fit {
+impl ComponentFit {
     /// No components.
     pub fn new() -> Self {
         let pair = ComplexPair::default();

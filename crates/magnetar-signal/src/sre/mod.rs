@@ -40,7 +40,7 @@ use crate::{Band, ConfigError, RxArray};
 use active::ActiveBins;
 use estimate::Reporter;
 use exact::ExactTransform;
-use fit::{Fit, Model};
+use fit::{ComponentFit, Model};
 use kernel::Dirichlet;
 use spectrum::{Grid, Spectrum};
 
@@ -106,7 +106,7 @@ pub struct Sre {
 /// Room for one estimate at a time; made once by [`Sre::workspace`] and used again for each observation.
 pub struct Workspace {
     spectrum: Spectrum,
-    fit: Fit,
+    fit: ComponentFit,
     exact: ExactTransform,
     block: Vec<[Complex<f32>; 2]>,
     estimate: Estimate,
@@ -163,7 +163,7 @@ impl Sre {
     pub fn workspace(&self) -> Workspace {
         Workspace {
             spectrum: self.model.grid.spectrum(),
-            fit: Fit::new(),
+            fit: ComponentFit::new(),
             exact: ExactTransform::new(self.active.span.len()),
             block: vec![[Complex::new(0.0, 0.0); 2]; self.active.span.len()],
             estimate: Estimate {

@@ -5,19 +5,19 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::sre;
-use crate::sre::fit::Fit;
+use crate::sre::fit::ComponentFit;
 use crate::sre::linear::at;
 use crate::sre::{MAX_PATHS, SreOptions};
 
 /// Moves of all delays, channel by channel.
 type Moves = [[f64; MAX_PATHS]; 2];
 
-fn step(fit: &Fit) -> Moves {
+fn step(fit: &ComponentFit) -> Moves {
     [0, 1].map(|m| fit.step.map(|x| x.to_array()[m]))
 }
 
 /// `x^T H x`, both channels: the factor holds the reciprocals on its diagonal.
-fn curvature(fit: &Fit, x: &Moves) -> f64 {
+fn curvature(fit: &ComponentFit, x: &Moves) -> f64 {
     let mut sum = 0.0;
     for (m, x) in x.iter().enumerate() {
         for j in 0..fit.count {
