@@ -87,7 +87,7 @@ fn posteriors_of_both_backends_agree() {
         serde_json::from_slice::<Value>(&output.stdout).unwrap()["twin"]["nll"].as_f64().unwrap()
     };
     assert!((evaluate("cpu") - evaluate("cuda")).abs() < 1e-3);
-    let mut posterior = cli::magnetar(&["posterior", "--index", "1", "--backend", "cuda"]);
+    let mut posterior = cli::magnetar(&["posterior", "--row", "1", "--backend", "cuda"]);
     let refused = set(posterior.arg(&out).env("LD_LIBRARY_PATH", library_dir()), Setting::FailLaunch, 2);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains("the CUDA driver failed to start the scoring"), "{}", stderr(&refused));

@@ -63,3 +63,84 @@ fn nothing_to_score_is_told_before_a_table() {
     let output = cli::run(&["evaluate", out, "--limit", "0"]);
     assert!(output.stdout.is_empty() && String::from_utf8_lossy(&output.stderr).contains("no row to score"));
 }
+
+#[test]
+fn every_kind_of_shipped_thing_is_listed_shown_and_checked() {
+    for (kind, name) in
+        [("scene", "lab"), ("material", "glass"), ("pattern", "isotropic"), ("recipe", "field"), ("sweep", "board")]
+    {
+        assert!(cli::succeed(&[kind, "list"]).contains(name), "{kind}");
+        let listed: serde_json::Value = serde_json::from_str(&cli::succeed(&[kind, "list", "--json"])).unwrap();
+        assert!(listed.as_array().unwrap().iter().any(|item| item["name"] == name), "{kind}: {listed}");
+        assert!(!cli::succeed(&[kind, "show", name]).is_empty(), "{kind}");
+        let checked = cli::succeed(&[kind, "check", name]);
+        assert!(checked.contains(name), "{kind}: {checked}");
+        assert!(cli::fail(&[kind, "check", "nowhere.toml"]).contains("nowhere.toml"), "{kind}");
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = cli::succeed(&["completions", shell]);
+        assert!(["generate", "locate", "carrier-ghz"].iter().all(|word| script.contains(word)), "{shell}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("man");
+    cli::succeed(&["man", "--out", out.to_str().unwrap()]);
+    let page = std::fs::read_to_string(out.join("magnetar-scene-show.1")).unwrap();
+    assert!(page.starts_with(".") && page.contains("toml"), "{page}");
+    assert!(cli::succeed(&["man"]).contains("generate"));
+}
+
+#[test]
+fn quiet_and_progress_are_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let stderr = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let args = ["generate", "--split", "val", "--limit", "40", "--csi", "none", "--out", out.to_str().unwrap()];
+        let output = cli::run(&[&args[..], more].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Not a terminal: notes, and no bar.
+    let plain = stderr("plain", &[]);
+    assert!(plain.contains("rows to make") && !plain.contains("rows/s"), "{plain}");
+    assert_eq!(stderr("quiet", &["--quiet"]), "");
+    assert!(stderr("verbose", &["-v"]).contains("took "));
+    let json = stderr("json", &["-q", "--progress", "json"]);
+    let last: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["done"], &last["total"], &last["unit"]), (&40.into(), &40.into(), &"rows".into()), "{json}");
+}
+
+#[test]
+fn the_doctor_measures_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().to_str().unwrap();
+    let report: serde_json::Value = serde_json::from_str(&cli::succeed(&["doctor", "--dir", here, "--json"])).unwrap();
+    assert!(
+        report["rows_per_second"].as_f64().unwrap() > 0.0 && report["disk_bytes_per_second"].as_f64().unwrap() > 0.0
+    );
+    assert!(report["threads"].as_u64().unwrap() > 0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    assert!(cli::fail(&["doctor", "--dir", "/nowhere/at/all"]).contains("--dir"));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_command_says_that_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut command = cli::magnetar(&["generate", "--limit", "4000", "--out", out.to_str().unwrap()]);
+    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // The manifest is there once rows are being made.
+    while !out.join("manifest.json").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("the same command goes on"), "{stderr}");
+}

@@ -18,7 +18,7 @@ const READERS: [&str; 13] = [
     "evaluate D --split fusion --json SUPPORT",
     "fuse D --split fusion --json SUPPORT",
     "ablation D --split fusion --limit 3 --json SUPPORT",
-    "posterior D --split fusion --index 2 --json SUPPORT",
+    "posterior D --split fusion --row 2 --json SUPPORT",
     "posterior D --split fusion --all --out O/posteriors.parquet SUPPORT",
     "features D --split fusion --out O/features SUPPORT",
     "report D --rows 4 --examples 1 --out O/report.html",

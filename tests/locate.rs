@@ -94,7 +94,7 @@ fn a_calibrated_snapshot_has_the_posterior_of_its_row() {
         ]);
         let index = record.index.to_string();
         let expected = file("expected.npy");
-        cli::succeed(&["posterior", text(&data), "--index", &index, "--out", text(&expected), "--json"]);
+        cli::succeed(&["posterior", text(&data), "--row", &index, "--out", text(&expected), "--json"]);
         let (located, expected) = (volume(&file("located.npy")), volume(&expected));
         let apart: f64 = located.iter().zip(&expected).map(|(a, b)| f64::from((a - b).abs())).sum();
         assert!(apart < 5e-3, "row {index}: {apart}");

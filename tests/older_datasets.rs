@@ -22,7 +22,7 @@ fn every_reader_takes_a_dataset_of_schema_1() {
         vec!["verify", &rows, "--sample", "16"],
         vec!["verify", &observations, "--sample", "3"],
         vec!["evaluate", &rows, "--split", "test", "--limit", "8"],
-        vec!["posterior", &rows, "--split", "test", "--index", "3"],
+        vec!["posterior", &rows, "--split", "test", "--row", "3"],
         vec!["fuse", &rows, "--limit", "2"],
         vec!["features", &rows, "--split", "train", "--limit", "4", "--out", features.to_str().unwrap()],
         vec!["estimate", &format!("{observations}/val/part-00000.parquet"), "--out", table.to_str().unwrap()],

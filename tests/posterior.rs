@@ -45,11 +45,11 @@ fn the_posterior_commands_agree_on_one_dataset() {
 
     let volume = folder.path().join("p.npy");
     let volume = volume.to_str().unwrap();
-    let posterior = json(&cli::succeed(&["posterior", &d, "--index", "3", "--json", "--out", volume]));
+    let posterior = json(&cli::succeed(&["posterior", &d, "--row", "3", "--json", "--out", volume]));
     let sum: f64 = posterior["heading_marginal"].as_array().unwrap().iter().map(|m| m.as_f64().unwrap()).sum();
     assert!((sum - 1.0).abs() < 1e-6);
     assert_eq!(std::fs::metadata(volume).unwrap().len(), 128 + 4 * 19_602);
-    assert!(cli::succeed(&["posterior", &d, "--index", "3"]).contains("HPD 50 %"));
+    assert!(cli::succeed(&["posterior", &d, "--row", "3"]).contains("HPD 50 %"));
     let all = folder.path().join("all.npy");
     cli::succeed(&["posterior", &d, "--all", "--limit", "3", "--out", all.to_str().unwrap()]);
     assert_eq!(std::fs::metadata(&all).unwrap().len(), 128 + 3 * 4 * 19_602);
@@ -77,7 +77,7 @@ fn the_posterior_commands_agree_on_one_dataset() {
     assert!(cli::fail(&["evaluate", &d, "--scorer", "oracle"]).contains("twin, uniform"));
     assert!(cli::fail(&["fuse", &d, "--scorer", "twin", "--scorer", "uniform"]).contains("one --scorer"));
     assert!(cli::fail(&["ablation", &d, "--scorer", "uniform"]).contains("only the twin"));
-    let one = json(&cli::succeed(&["posterior", &d, "--index", "2", "--json", "--scorer", table]));
+    let one = json(&cli::succeed(&["posterior", &d, "--row", "2", "--json", "--scorer", table]));
     assert_eq!(one["scorer"]["name"], "all.parquet");
     assert!(cli::succeed(&["fuse", &d, "--limit", "2", "--scorer", "uniform"]).contains("uniform:"));
 
@@ -128,9 +128,9 @@ fn the_posterior_commands_agree_on_one_dataset() {
     assert!(cli::fail(&["fit", &d, "--held-back", "test", "--out", toml]).contains("held out"));
     assert!(cli::fail(&["fit", &d, "--split", "fusion", "--out", toml]).contains("held out"));
     assert!(cli::fail(&["evaluate", &d, "--rows", "0"]).contains("support"));
-    assert!(cli::fail(&["posterior", &d, "--index", "999999"]).contains("999999"));
-    let err = cli::fail(&["posterior", &d, "--index", "-1"]);
-    assert!(err.contains("'-1'") && err.contains("--index") && err.contains("0 or larger"), "{err}");
+    assert!(cli::fail(&["posterior", &d, "--row", "999999"]).contains("999999"));
+    let err = cli::fail(&["posterior", &d, "--row", "-1"]);
+    assert!(err.contains("'-1'") && err.contains("--row") && err.contains("0 or larger"), "{err}");
 }
 
 #[test]

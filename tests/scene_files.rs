@@ -76,7 +76,7 @@ fn bad_scenes_are_refused_with_file_line_and_key() {
     }
     assert!(cli::fail(&["scene", "show", "lap"]).contains("lab_middle"));
     assert!(cli::fail(&["scene", "check", "no/such.toml"]).contains("no/such.toml"));
-    assert!(cli::fail(&["scene", "check", "lab", "--frequency-ghz", "70"]).contains("1-60 GHz"));
+    assert!(cli::fail(&["scene", "check", "lab", "--carrier-ghz", "70"]).contains("1-60 GHz"));
 }
 
 #[test]

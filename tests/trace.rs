@@ -74,9 +74,9 @@ fn a_reflection_names_its_box_and_turning_the_devices_turns_the_local_angles_alo
 #[test]
 fn the_carrier_can_be_chosen_where_the_materials_allow() {
     let link = ["lab", "--tx", "0,0,1", "--rx", "3,0,1"];
-    let report = trace_json(&[&link[..], &["--frequency-ghz", "28"]].concat());
+    let report = trace_json(&[&link[..], &["--carrier-ghz", "28"]].concat());
     assert_eq!(report["frequency_hz"], 28e9);
-    let err = cli::fail(&[&["trace"], &link[..], &["--frequency-ghz", "900"]].concat());
+    let err = cli::fail(&[&["trace"], &link[..], &["--carrier-ghz", "900"]].concat());
     assert!(err.contains("concrete") && err.contains("330"), "{err}");
 }
 
@@ -132,6 +132,6 @@ fn mistakes_are_told() {
         assert!(err.contains(reason), "{tx}: {err}");
     }
     assert!(cli::fail(&["trace", "nowhere", "--tx", "0,0,1", "--rx", "1,1,1"]).contains("lab_middle"));
-    let err = cli::fail(&["trace", "lab", "--tx", "0,0,1", "--rx", "1,1,1", "--frequency-ghz", "-3"]);
+    let err = cli::fail(&["trace", "lab", "--tx", "0,0,1", "--rx", "1,1,1", "--carrier-ghz", "-3"]);
     assert!(err.contains("GHz"), "{err}");
 }

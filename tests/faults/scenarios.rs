@@ -159,12 +159,7 @@ fn of_files() -> Vec<Scenario> {
             whole: old_or_new,
         },
         of_rows("posterior, table", "posterior d --split train --all --out p.parquet", rows, old_or_new),
-        of_rows(
-            "posterior, one row",
-            "posterior d --split train --out p.npy",
-            ["--index 1", "--index 2"],
-            each_old_or_new,
-        ),
+        of_rows("posterior, one row", "posterior d --split train --out p.npy", ["--row 1", "--row 2"], each_old_or_new),
         of_rows("fit", "fit d --held-back train --cells 5 --passes 2 --out fit.toml", rows, fitted),
         of_rows("report", "report d --no-posterior --out r.html", ["--examples 1", "--examples 2"], old_or_new),
         of_rows("view --export", "view d --split train --export v.html", ["--row 1", "--row 2"], old_or_new),

@@ -7,16 +7,19 @@ mod output;
 
 mod args;
 mod commands;
+mod console;
 mod progress;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 /// A native digital twin of indoor radio: exact paths, two-channel observations, corpora and pose posteriors.
 #[derive(Parser)]
-#[command(name = "magnetar", version, propagate_version = true)]
+#[command(name = "magnetar", version, long_version = commands::LONG_VERSION, propagate_version = true)]
 struct Cli {
+    #[command(flatten)]
+    console: console::ConsoleArgs,
     #[command(subcommand)]
     command: commands::Command,
 }
@@ -24,13 +27,14 @@ struct Cli {
 fn main() -> ExitCode {
     // `magnetar trace ... | head` ends quietly when the reader has seen enough.
     sigpipe::reset();
-    match commands::run(Cli::parse().command) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {}", message_of(&error));
-            ExitCode::FAILURE
-        }
-    }
+    let Cli { console, command } = Cli::parse();
+    console.install();
+    let result = commands::run(command, Cli::command);
+    console.finish();
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {}", message_of(&error));
+        ExitCode::FAILURE
+    })
 }
 
 /// An error and its causes, without those that the text before them names already.
@@ -41,6 +45,11 @@ fn message_of(error: &anyhow::Error) -> String {
         said => format!("{said}: {cause}"),
     })
 }
+
+#[cfg(test)]
+mod docs_tests;
+#[cfg(test)]
+mod reference_tests;
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,11 @@ macro_rules! eprintln {
     ($($arg:tt)*) => { $crate::output::eprint(format_args!("{}\n", format_args!($($arg)*))) };
 }
 
+/// A note on standard error, left out with `--quiet`.
+macro_rules! note {
+    ($($arg:tt)*) => { if !$crate::console::is_quiet() { eprintln!($($arg)*) } };
+}
+
 /// Writes to standard output, or ends the program with exit code 1.
 pub fn print(text: Arguments<'_>) {
     let mut out = io::stdout().lock();

@@ -23,7 +23,7 @@ impl BackendChoice {
     pub fn synthesis(self, band: Band) -> anyhow::Result<Option<Arc<dyn SynthesisBackend>>> {
         let opened = self.open(|| magnetar_cuda::open_synthesis(&Options::default(), band))?;
         if let Some(backend) = &opened {
-            eprintln!("backend: {}", backend.description());
+            note!("backend: {}", backend.description());
         }
         Ok(opened.map(Arc::from))
     }
@@ -32,7 +32,7 @@ impl BackendChoice {
     pub fn scoring(self) -> anyhow::Result<Arc<dyn ScoringBackend>> {
         let opened = self.open(|| magnetar_cuda::open_scoring(&Options::default()))?;
         if let Some(backend) = &opened {
-            eprintln!("backend: {}", backend.description());
+            note!("backend: {}", backend.description());
         }
         Ok(opened.map_or_else(|| Arc::new(CpuScoring) as Arc<dyn ScoringBackend>, Arc::from))
     }
@@ -42,7 +42,7 @@ impl BackendChoice {
         match self {
             Self::Cpu => Ok(None),
             Self::Cuda => Ok(Some(open().context("--backend cuda (--backend cpu does the same work)")?)),
-            Self::Auto => Ok(open().inspect_err(|error| eprintln!("backend: cpu: {error}")).ok()),
+            Self::Auto => Ok(open().inspect_err(|error| note!("backend: cpu: {error}")).ok()),
         }
     }
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_dataset::{ComponentWriter, ObservationSource};
 use magnetar_signal::sre::{AoaMode, Component, Method, SreOptions};
 use magnetar_signal::{Band, Receiver};
@@ -12,6 +11,7 @@ use num_complex::Complex32;
 use rayon::prelude::*;
 
 use super::measurement::{ReceiverArgs, noise_advice};
+use crate::progress;
 
 /// So many observations, from the first, are asked whether their noise is what was assumed.
 const DOUBTS: u64 = 16;
@@ -220,9 +220,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let receiver = args.receiver.receiver(&band, channels, spacing_m, &options);
     let receiver = receiver.with_context(|| format!("{file} ({bins} bins, {channels} channels)"))?;
     let mut output = Output::open(args)?;
-    let style = ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} observations {per_sec} {eta}")
-        .context("the progress bar's template")?;
-    let progress = ProgressBar::new(rows).with_style(style);
+    let progress = progress::bar(rows, "observations");
     let (mut blocks, mut observation, mut components) = (Vec::new(), 0_u64, 0_u64);
     let mut doubt = None;
     loop {

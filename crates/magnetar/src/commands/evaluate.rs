@@ -29,7 +29,7 @@ Examples:
   magnetar evaluate data
   magnetar evaluate data --scorer twin --scorer network.npy
   magnetar evaluate data --split test --limit 2000 --json
-  magnetar evaluate replay                          all protocols of a replay together")]
+  magnetar evaluate replay                        # all protocols of a replay together")]
 pub struct Args {
     /// The splits to score together; may be given many times or as a list. Test if left out; of a replay all.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]

@@ -60,7 +60,7 @@ pub struct Args {
     #[command(flatten)]
     support: SupportArgs,
     /// The folder to write; one that holds such arrays is replaced.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
 }
 

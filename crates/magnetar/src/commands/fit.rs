@@ -12,7 +12,7 @@ use magnetar_study::{Fit, FitOrigin, FitRow, FitState, calibrate, withheld_nll};
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::ScorerArgs;
-use crate::progress;
+use crate::{console, progress};
 
 /// Splits that results are reported on: nothing is chosen by them.
 const HELD_OUT: [&str; 2] = ["test", "fusion"];
@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, default_value_t = 17, value_name = "N")]
     cells: usize,
     /// Where to write the parameters.
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
     scorer: ScorerArgs,
@@ -88,15 +88,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
     let fitted = scorer.with_parameters(state.chosen);
     let judges = load(&dataset, &args.held_back, (skip, args.calibrate), SupportSize::EVALUATION)?;
-    eprintln!("temperature and floor on {} rows of {}", judges.len(), args.held_back);
+    note!("temperature and floor on {} rows of {}", judges.len(), args.held_back);
     let before = withheld_nll(&fitted, &judges)?;
     let chosen = calibrate(&fitted, &judges)?;
-    eprintln!(
+    note!(
         "  NLL {before:.4} nat before, {:.4} after; HPD gap {:.2} pp; temperature {}, floor {}",
-        chosen.nll, chosen.hpd_gap_pp, chosen.temperature, chosen.uniform_share
+        chosen.nll,
+        chosen.hpd_gap_pp,
+        chosen.temperature,
+        chosen.uniform_share
     );
     let bias: Vec<String> = chosen.bias_pp.iter().map(|bias| format!("{bias:+.2}")).collect();
-    eprintln!("  coverage minus nominal by the assignment withheld: {} pp", bias.join(", "));
+    note!("  coverage minus nominal by the assignment withheld: {} pp", bias.join(", "));
     let parameters =
         TwinParameters { temperature: chosen.temperature, uniform_share: chosen.uniform_share, ..state.chosen };
     let recipe = dataset.recipe();
@@ -124,13 +127,13 @@ fn search(
     let path = checkpoint_path(&args.out);
     let mut fit = match FitState::kept(&path, origin)? {
         Some(state) => {
-            eprintln!("going on from {} after {} passes", path.display(), state.passes);
+            note!("going on from {} after {} passes", path.display(), state.passes);
             Fit::resume(scorer, rows, held_back, state).context("the checkpoint is not of this program's parameters")?
         }
         None => Fit::new(scorer, rows, held_back)?,
     };
     let state = fit.state();
-    eprintln!(
+    note!(
         "{} rows of {}: NLL {:.4} nat; {} rows of {} held back: {:.4} nat",
         rows.len(),
         args.split,
@@ -139,6 +142,7 @@ fn search(
         args.held_back,
         state.held_back_nll
     );
+    console::say_that_it_resumes();
     while !fit.state().converged && fit.state().passes < args.passes {
         let started = Instant::now();
         let bar = progress::bar(fit.evaluations_per_pass(), "evaluations");
@@ -148,7 +152,7 @@ fn search(
         fit.state().keep(&path, origin)?;
         let (state, took) = (fit.state(), started.elapsed());
         let left = took * u32::try_from(args.passes.saturating_sub(state.passes)).unwrap_or(0);
-        eprintln!(
+        note!(
             "pass {}: NLL {:.4} nat, held back {:.4}; {}, at most {} left",
             state.passes,
             state.fitted_nll,
@@ -158,7 +162,7 @@ fn search(
         );
     }
     if !fit.state().converged {
-        eprintln!(
+        note!(
             "warning: not converged after {} passes; --parameters {} goes on from here",
             args.passes,
             args.out.display()

@@ -12,7 +12,7 @@ use super::audit::write_onto_card;
 use super::backend::BackendChoice;
 use super::recipe::RecipeArgs;
 use crate::args::parse_threads;
-use crate::progress;
+use crate::{console, progress};
 
 /// One part in so many of the estimated size is wanted free beyond it.
 const SPACE_MARGIN: u64 = 20;
@@ -24,16 +24,16 @@ A stopped run (Ctrl-C, a crash, a full disk) is finished by the same command;
 the result is the same to the byte.
 
 Examples:
-  magnetar generate                                  the paper's corpora into data/
-  magnetar generate --limit 2000 --out small         the first 2,000 samples of every split
+  magnetar generate                                # the paper's corpora into data/
+  magnetar generate --limit 2000 --out small       # the first 2,000 samples of every split
   magnetar generate --split test --csi none
   magnetar generate --set rf_chain.enabled=false --out clean
-  magnetar generate --part 1/4 --out part1           a quarter of every split; see magnetar merge")]
+  magnetar generate --part 1/4 --out part1         # a quarter of every split; see magnetar merge")]
 pub struct Args {
     #[command(flatten)]
     recipe: RecipeArgs,
     /// The dataset's folder.
-    #[arg(long, default_value = "data", value_name = "DIR")]
+    #[arg(short, long, default_value = "data", value_name = "DIR")]
     out: PathBuf,
     /// Only these splits; may be given many times or as a list.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
@@ -114,12 +114,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let estimate = plan.estimate()?;
     let rows = plan.rows();
     for (split, rows) in plan.rows_by_split() {
-        eprintln!("{split}: {rows} rows to make");
+        note!("{split}: {rows} rows to make");
     }
     if plan.kept_rows() > 0 {
-        eprintln!("{} rows are there already", plan.kept_rows());
+        note!("{} rows are there already", plan.kept_rows());
     }
-    eprintln!(
+    note!(
         "about {} and {} for {rows} rows in {} shards into {}",
         progress::bytes(estimate.bytes),
         progress::duration(estimate.duration),
@@ -141,6 +141,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    console::say_that_it_resumes();
     let bar = progress::bar(rows, "rows");
     let summary = plan.run(&|rows| bar.inc(rows))?;
     bar.finish_and_clear();

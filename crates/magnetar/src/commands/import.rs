@@ -38,7 +38,7 @@ pub struct Args {
     /// The campaign's file.
     campaign: PathBuf,
     /// The dataset's folder; it must not hold anything yet.
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
     /// Print a JSON summary.
     #[arg(long)]

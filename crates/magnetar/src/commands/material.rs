@@ -1,13 +1,14 @@
 //! `magnetar material`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Subcommand;
 use magnetar_scene::{Material, MaterialLibrary};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::check_files::{Accepted, CheckArgs};
 use crate::args::parse_frequency_ghz;
 
 /// What `magnetar material` does.
@@ -15,9 +16,10 @@ use crate::args::parse_frequency_ghz;
 #[command(after_help = "\
 Examples:
   magnetar material list
-  magnetar material list --frequency-ghz 60 --json
+  magnetar material list --carrier-ghz 60 --json
   magnetar material show glass
-  magnetar material show my_board --materials my_materials.toml")]
+  magnetar material show my_board --materials my_materials.toml
+  magnetar material check my_materials.toml")]
 pub enum Action {
     /// List the materials with permittivity and conductivity at the carrier, where defined.
     List {
@@ -31,6 +33,8 @@ pub enum Action {
         #[command(flatten)]
         options: Options,
     },
+    /// Check material files, or folders of them. Exit code 1 if any is refused.
+    Check(CheckArgs),
 }
 
 /// Which materials there are.
@@ -62,18 +66,19 @@ pub struct Options {
     #[command(flatten)]
     materials: MaterialsArgs,
     /// Carrier frequency, GHz.
-    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
-    frequency_ghz: f64,
+    #[arg(long, alias = "frequency-ghz", default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
+    carrier_ghz: f64,
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// Lists or shows materials.
+/// Lists, shows or checks materials.
 pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
     match action {
         Action::List { options } => list(options),
         Action::Show { name, options } => show(name, options),
+        Action::Check(args) => Ok(args.run(check)),
     }
 }
 
@@ -83,9 +88,9 @@ fn list(options: &Options) -> anyhow::Result<ExitCode> {
         println!("{:#}", Value::from(library.iter().map(|m| to_json(m, options)).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
-    println!("{:<18} {:>9} {:>12}  ranges (values at {} GHz)", "name", "eps_r", "sigma S/m", options.frequency_ghz);
+    println!("{:<18} {:>9} {:>12}  ranges (values at {} GHz)", "name", "eps_r", "sigma S/m", options.carrier_ghz);
     for material in library.iter() {
-        let [eps_r, sigma] = match material.at(options.frequency_ghz * 1e9) {
+        let [eps_r, sigma] = match material.at(options.carrier_ghz * 1e9) {
             Ok((eps_r, sigma)) => [format!("{eps_r:.4}"), format!("{sigma:.6}")],
             Err(_) => ["-".to_owned(), "-".to_owned()],
         };
@@ -111,15 +116,29 @@ fn show(name: &str, options: &Options) -> anyhow::Result<ExitCode> {
         let (lo, hi) = (r.min_hz / 1e9, r.max_hz / 1e9);
         println!("{lo:>10} {hi:>10} {:>10} {:>8} {:>12} {:>8}", r.a, r.b, r.c, r.d);
     }
-    match material.at(options.frequency_ghz * 1e9) {
-        Ok((eps_r, sigma)) => println!("at {} GHz: eps_r {eps_r:.4}, sigma {sigma:.6} S/m", options.frequency_ghz),
+    match material.at(options.carrier_ghz * 1e9) {
+        Ok((eps_r, sigma)) => println!("at {} GHz: eps_r {eps_r:.4}, sigma {sigma:.6} S/m", options.carrier_ghz),
         Err(error) => println!("{error}"),
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn check(name: &str) -> Result<Accepted, magnetar_scene::Error> {
+    let (shipped, mut library) = (MaterialLibrary::shipped(), MaterialLibrary::shipped());
+    if shipped.get(name).is_none() {
+        library.add_path(Path::new(name))?;
+    }
+    let added: Vec<&str> = library
+        .iter()
+        .filter(|material| material.name == name || shipped.get(&material.name) != Some(*material))
+        .map(|material| material.name.as_str())
+        .collect();
+    let keys = Map::from_iter([("materials".to_owned(), json!(added))]);
+    Ok(Accepted { summary: format!("defines {}", added.join(", ")), keys, warnings: Vec::new() })
+}
+
 fn to_json(material: &Material, options: &Options) -> Value {
-    let at = material.at(options.frequency_ghz * 1e9).ok();
+    let at = material.at(options.carrier_ghz * 1e9).ok();
     // JSON has no infinity: an unbounded end is null.
     let bound = |hz: f64| hz.is_finite().then_some(hz / 1e9);
     let ranges = material.ranges.iter().map(
@@ -129,7 +148,7 @@ fn to_json(material: &Material, options: &Options) -> Value {
         "name": material.name,
         "source": material.source,
         "ranges": ranges.collect::<Vec<_>>(),
-        "frequency_hz": options.frequency_ghz * 1e9,
+        "frequency_hz": options.carrier_ghz * 1e9,
         "eps_r": at.map(|(eps_r, _)| eps_r),
         "sigma_s_per_m": at.map(|(_, sigma)| sigma),
     })

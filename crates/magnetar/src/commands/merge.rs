@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(required = true, value_name = "DIR")]
     parts: Vec<PathBuf>,
     /// The folder of the whole.
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
     /// Print one JSON object.
     #[arg(long)]

@@ -5,8 +5,10 @@ mod audit;
 mod backend;
 mod bench_gpu;
 mod check_files;
+mod completions;
 mod dataset_folder;
 mod devices;
+mod doctor;
 mod estimate;
 mod evaluate;
 mod features;
@@ -16,6 +18,7 @@ mod generate;
 mod import;
 mod link;
 mod locate;
+mod man;
 mod material;
 mod measurement;
 mod merge;
@@ -41,6 +44,7 @@ mod view;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+pub use version::LONG as LONG_VERSION;
 
 /// What the user asked for; `--help` lists it in this order, that of the pipeline.
 #[derive(Subcommand)]
@@ -52,7 +56,7 @@ pub enum Command {
     /// List, show and check scenes.
     #[command(subcommand)]
     Scene(scene::Action),
-    /// List and show building materials.
+    /// List, show and check building materials.
     #[command(subcommand)]
     Material(material::Action),
     /// List, show and check antenna patterns.
@@ -64,7 +68,7 @@ pub enum Command {
     Estimate(estimate::Args),
     /// Infer where the transmitter of measured snapshots stands and which way it faces.
     Locate(locate::Args),
-    /// Show or check a recipe.
+    /// List, show and check recipes.
     #[command(subcommand)]
     Recipe(recipe::Action),
     /// Make a dataset: the paper's corpora, or those of a recipe.
@@ -105,12 +109,18 @@ pub enum Command {
     Devices(devices::Args),
     /// Measure the GPU against the CPU.
     BenchGpu(bench_gpu::Args),
+    /// Show what this machine has, and how fast it is.
+    Doctor(doctor::Args),
+    /// Print completions for a shell.
+    Completions(completions::Args),
+    /// Print the manual page, or write those of all commands.
+    Man(man::Args),
     /// Print the version as one JSON object.
     Version(version::Args),
 }
 
-/// Runs one subcommand.
-pub fn run(command: Command) -> anyhow::Result<ExitCode> {
+/// Runs one subcommand. `whole` is the whole command line, for what describes it.
+pub fn run(command: Command, whole: fn() -> clap::Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Trace(args) => trace::run(&args),
         Command::Validate(args) => validate::run(&args),
@@ -140,6 +150,9 @@ pub fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plot(args) => plot::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::BenchGpu(args) => bench_gpu::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Completions(args) => completions::run(&args, whole()),
+        Command::Man(args) => man::run(&args, whole()),
         Command::Version(args) => version::run(&args),
     }
 }

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_files::npy::NpyWriter;
 use magnetar_signal::{
     AntennaConfig, Band, ELEMENTS, LinkConfig, LinkSimulator, Observation, Radio, RadioConfig, RfChainConfig,
@@ -17,6 +16,7 @@ use serde_json::json;
 use super::link::LinkArgs;
 use super::propagation::PropagationArgs;
 use super::trace::{left_out_to_json, print_left_out};
+use crate::progress;
 
 /// The last stage to be run.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// The .npy file to write.
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// How many observations; each has its own noise.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
@@ -86,8 +86,8 @@ pub struct Args {
     )]
     input_power_adjustment_db: f64,
     /// Carrier, GHz.
-    #[arg(long, default_value_t = Band::default().carrier_hz / 1e9, value_name = "GHZ")]
-    frequency_ghz: f64,
+    #[arg(long, alias = "frequency-ghz", default_value_t = Band::default().carrier_hz / 1e9, value_name = "GHZ")]
+    carrier_ghz: f64,
     /// Bandwidth, MHz.
     #[arg(long, default_value_t = Band::default().bandwidth_hz / 1e6, value_name = "MHZ")]
     bandwidth_mhz: f64,
@@ -137,7 +137,7 @@ fn prepare(args: &Args) -> anyhow::Result<LinkSimulator> {
         more => bail!("--rx-pattern is given {} times; once, or twice for two elements that differ", more.len()),
     };
     let radio = Radio::new(RadioConfig {
-        band: Band { carrier_hz: args.frequency_ghz * 1e9, bandwidth_hz: args.bandwidth_mhz * 1e6, bins: args.bins },
+        band: Band { carrier_hz: args.carrier_ghz * 1e9, bandwidth_hz: args.bandwidth_mhz * 1e6, bins: args.bins },
         array: RxArray { spacing_m: args.spacing_mm * 1e-3 },
         antennas: AntennaConfig { tx_pattern: args.tx_pattern.clone(), rx_patterns },
         link: LinkConfig {
@@ -169,7 +169,7 @@ fn write(args: &Args, simulator: &mut LinkSimulator, clean: &Observation) -> any
     let mut perturbed = clean.clone();
     let mut noisy = clean.clone();
     let mut row = vec![Complex32::default(); bins * ELEMENTS];
-    let progress = ProgressBar::new(args.count).with_style(ProgressStyle::default_bar());
+    let progress = progress::bar(args.count, "observations");
     for index in 0..args.count {
         if args.stage != Stage::Clean && (index == 0 || args.redraw_rf_chain) {
             perturbed.clone_from(clean);

@@ -27,8 +27,8 @@ one row per posterior: mode, HPD sizes, marginals and the volume. Either file
 can be given to --scorer.
 
 Examples:
-  magnetar posterior data --index 3
-  magnetar posterior data --index 3 --json --out posterior.npy
+  magnetar posterior data --row 3
+  magnetar posterior data --row 3 --json --out posterior.npy
   magnetar posterior data --all --limit 1000 --out posteriors.npy
   magnetar posterior data --all --out posteriors.parquet")]
 pub struct Args {
@@ -38,13 +38,14 @@ pub struct Args {
     /// The row's number, from 0 on.
     #[arg(
         long,
+        alias = "index",
         required_unless_present = "all",
         conflicts_with = "all",
         value_name = "I",
         value_parser = parse_number,
         allow_negative_numbers = true
     )]
-    index: Option<u64>,
+    row: Option<u64>,
     /// All rows (or the first --limit): only the file is written.
     #[arg(long, requires = "out")]
     all: bool,
@@ -52,7 +53,7 @@ pub struct Args {
     #[arg(long, requires = "all", value_name = "N")]
     limit: Option<u64>,
     /// Write the volume here, as a NumPy array; with --all a .parquet name gives a table.
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     with: DatasetScorerArgs,
@@ -62,7 +63,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (dataset, scorer) = args.with.open()?;
     let size = args.with.size();
-    let Some(index) = args.index else {
+    let Some(index) = args.row else {
         return write_all(args, &dataset, &scorer, size);
     };
     let record = dataset.read_row(&args.split, index, needed_columns(std::slice::from_ref(&scorer)))?;

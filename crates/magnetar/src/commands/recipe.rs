@@ -6,6 +6,8 @@ use anyhow::Context;
 use magnetar_dataset::Recipe;
 use serde_json::json;
 
+use super::check_files::ListArgs;
+
 /// Which recipe, with which changes.
 #[derive(clap::Args)]
 pub struct RecipeArgs {
@@ -17,23 +19,19 @@ pub struct RecipeArgs {
     pub set: Vec<String>,
 }
 
-impl RecipeArgs {
-    /// The checked recipe.
-    pub fn load(&self) -> anyhow::Result<Recipe> {
-        Ok(Recipe::load(&self.recipe, &self.set)?)
-    }
-}
-
 /// What `magnetar recipe` does.
 #[derive(clap::Subcommand)]
 #[command(after_help = "\
 Examples:
+  magnetar recipe list
   magnetar recipe show
   magnetar recipe show field
   magnetar recipe show --set link.reference_snr_db=40 --json
   magnetar recipe show --toml > mine.toml
-  magnetar recipe check --recipe mine.toml")]
+  magnetar recipe check mine.toml")]
 pub enum Action {
+    /// List the shipped recipes.
+    List(ListArgs),
     /// Print every value with its unit, its range, and whether it is the paper's or ours.
     Show {
         /// A shipped recipe's name or a recipe file, as --recipe.
@@ -50,6 +48,9 @@ pub enum Action {
     },
     /// Check a recipe and print its hash.
     Check {
+        /// A shipped recipe's name or a recipe file, as --recipe.
+        #[arg(conflicts_with = "recipe", value_name = "NAME|FILE")]
+        name: Option<String>,
         #[command(flatten)]
         recipe: RecipeArgs,
         /// Print one JSON object.
@@ -58,15 +59,27 @@ pub enum Action {
     },
 }
 
-/// Shows or checks a recipe.
+fn list(as_json: bool) -> anyhow::Result<ExitCode> {
+    let recipes = Recipe::shipped().map(|name| Recipe::load(name, &[])).collect::<Result<Vec<_>, _>>()?;
+    if as_json {
+        let shown = recipes.iter().map(|r| json!({ "name": r.name, "description": r.description, "hash": r.hash() }));
+        println!("{:#}", serde_json::Value::from(shown.collect::<Vec<_>>()));
+    } else {
+        recipes.iter().for_each(|recipe| println!("{:<8} {}", recipe.name, recipe.description));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lists, shows or checks recipes.
 pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
     match action {
+        Action::List(args) => return list(args.json),
         Action::Show { name, recipe, json, toml } => {
             let name = name.as_ref().unwrap_or(&recipe.recipe);
             show(&Recipe::load(name, &recipe.set)?, *json, *toml)?;
         }
-        Action::Check { recipe, json } => {
-            let recipe = recipe.load()?;
+        Action::Check { name, recipe, json } => {
+            let recipe = Recipe::load(name.as_ref().unwrap_or(&recipe.recipe), &recipe.set)?;
             for split in recipe.splits.keys() {
                 // Patterns and materials are looked up too.
                 magnetar_dataset::Generator::new(&std::sync::Arc::new(recipe.clone()), 0, split)?;

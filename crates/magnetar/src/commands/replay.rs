@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::audit::write_onto_card;
 use crate::args::parse_threads;
-use crate::progress;
+use crate::{console, progress};
 
 /// Flags of `magnetar replay`.
 #[derive(clap::Args)]
@@ -21,16 +21,16 @@ plus protocol, placement, site and command. The TX faces the RX. A stopped run
 is finished by the same command.
 
 Examples:
-  magnetar replay full-rotation --out rotation       4 placements x 7 sites x 360 headings
-  magnetar replay track --out track                  25 sites x 6 headings (or 3) x 10 TX
-  magnetar replay all --out replay --csi none        both, as two splits of one dataset
+  magnetar replay full-rotation --out rotation     # 4 placements x 7 sites x 360 headings
+  magnetar replay track --out track                # 25 sites x 6 headings (or 3) x 10 TX
+  magnetar replay all --out replay --csi none      # both, as two splits of one dataset
   magnetar verify replay")]
 pub struct Args {
     /// What to replay.
     #[arg(value_enum)]
     protocol: ProtocolArg,
     /// The dataset's folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
     /// The recipe with the campaign: a shipped one's name or a file.
     #[arg(long, default_value = "replay", value_name = "NAME|FILE")]
@@ -86,6 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let job = Job { splits, threads: args.threads, ..Job::new(Arc::new(recipe), args.seed, &args.out) };
     let plan = Plan::new(job)?;
+    console::say_that_it_resumes();
     let bar = progress::bar(plan.rows(), "rows");
     let summary = plan.run(&|rows| bar.inc(rows))?;
     bar.finish_and_clear();

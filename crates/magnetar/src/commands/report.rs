@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_files::AtomicFile;
 use magnetar_report::LinkScorer;
 use magnetar_report::report::{ReportOptions, report, report_rows};
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::ScorerArgs;
+use crate::progress;
 
 /// Flags of `magnetar report`.
 #[derive(clap::Args)]
@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => None,
         false => Some(LinkScorer::fixed(args.scorer.open(dataset.recipe())?)),
     };
-    let bar = ProgressBar::new(report_rows(&dataset, &options)).with_style(ProgressStyle::default_bar());
+    let bar = progress::bar(report_rows(&dataset, &options), "rows");
     let page = report(&dataset, &options, scorer.as_ref(), &|rows| bar.inc(rows))?;
     bar.finish_and_clear();
     AtomicFile::write(&args.out, page.as_bytes())

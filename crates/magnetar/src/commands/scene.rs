@@ -53,8 +53,8 @@ pub struct WorldArgs {
     #[command(flatten)]
     materials: MaterialsArgs,
     /// Carrier frequency, GHz.
-    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
-    frequency_ghz: f64,
+    #[arg(long, alias = "frequency-ghz", default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
+    carrier_ghz: f64,
 }
 
 /// Lists, shows or checks scenes.
@@ -64,7 +64,7 @@ pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
         Action::Show { scene, json, toml, world } => show(scene, *json, *toml, world),
         Action::Check { files, world } => {
             let materials = world.materials.library()?;
-            Ok(files.run(|name| check(name, &materials, world.frequency_ghz * 1e9)))
+            Ok(files.run(|name| check(name, &materials, world.carrier_ghz * 1e9)))
         }
         Action::FromMap(args) => scene_from_map::run(args),
     }
@@ -90,7 +90,7 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &WorldArgs) -> anyhow::
         print!("{}", scene.to_toml());
         return Ok(ExitCode::SUCCESS);
     }
-    let resolved = scene.resolve(&world.materials.library()?, world.frequency_ghz * 1e9)?;
+    let resolved = scene.resolve(&world.materials.library()?, world.carrier_ghz * 1e9)?;
     if as_json {
         let surfaces = Face::ALL.iter().zip(&scene.surfaces).zip(&resolved.surfaces);
         let surfaces = surfaces.map(|((face, layer), slab)| (label(*face), layer_to_json(layer, slab)));
@@ -106,7 +106,7 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &WorldArgs) -> anyhow::
         let report = json!({
             "name": scene.name,
             "description": scene.description,
-            "frequency_hz": world.frequency_ghz * 1e9,
+            "frequency_hz": world.carrier_ghz * 1e9,
             "device_height_m": scene.device_height,
             "room_m": scene.room.bounds(),
             "surfaces": surfaces.collect::<Map<_, _>>(),
@@ -143,7 +143,7 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &WorldArgs) -> anyhow::
             shape.yaw.to_degrees()
         );
     }
-    println!("\neps_r and sigma at {} GHz", world.frequency_ghz);
+    println!("\neps_r and sigma at {} GHz", world.carrier_ghz);
     scene.warnings().iter().for_each(|warning| println!("warning: {warning}"));
     Ok(ExitCode::SUCCESS)
 }

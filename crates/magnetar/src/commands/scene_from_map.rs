@@ -37,7 +37,7 @@ pub struct Args {
     /// The map's YAML file, as written by ROS map_server; its image is PGM, PNG or BMP.
     map: PathBuf,
     /// The scene file to write. A picture of the fit goes beside it, with the ending .png.
-    #[arg(long, short, value_name = "FILE.toml")]
+    #[arg(short, long, value_name = "FILE.toml")]
     out: PathBuf,
     /// Look only at a window of the map: two corners in the map frame, metres.
     #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = numbers::<4>, allow_hyphen_values = true)]
@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("--out {}: expected a file ending in .toml", args.out.display());
     }
     let whole = OccupancyMap::load(&args.map)?;
-    whole.notes().iter().for_each(|note| eprintln!("note: {}: {note}", args.map.display()));
+    whole.notes().iter().for_each(|note| note!("note: {}: {note}", args.map.display()));
     let part = select(args, &whole).with_context(|| args.map.display().to_string())?;
     let map = part.as_ref().unwrap_or(&whole);
     let picture = args.out.with_extension("png");

@@ -35,6 +35,11 @@ impl ScorerArgs {
     /// Parameters (given, or shipped for the recipe, or else those of recipe `paper`) and device. The device is opened only
     /// if something computes on it.
     pub fn settings(&self, recipe: Option<&Recipe>) -> anyhow::Result<ScorerSettings> {
+        ensure!(
+            self.parameters.is_none() || self.uses_twin(),
+            "--parameters is for the twin, and --scorer {} has none of its likelihood",
+            self.scorers.join(", ")
+        );
         let parameters = match (&self.parameters, recipe) {
             (Some(path), _) => match path.to_str().and_then(TwinFile::shipped_named) {
                 Some(shipped) => shipped,

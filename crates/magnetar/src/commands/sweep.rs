@@ -6,18 +6,21 @@ use std::process::ExitCode;
 use anyhow::Context;
 use magnetar_files::AtomicFile;
 use magnetar_report::sweep::sweep_page;
+use magnetar_study::StudyError;
 use magnetar_study::sweep::{
     Outcome, Point, Posterior, Progress, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepScorer, SweepTable,
     sensitivities,
 };
-use serde_json::json;
+use serde_json::{Map, json};
 
+use super::check_files::{Accepted, CheckArgs, ListArgs};
 use super::scorer_args::ScorerArgs;
 use crate::args::parse_threads;
-use crate::progress;
+use crate::{console, progress};
 
 /// Flags of `magnetar sweep`.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 A sweep file names a base recipe, a split, rows per point and axes over recipe
 keys; docs/sweeps.md describes it. All points share their random numbers.
@@ -27,23 +30,26 @@ the result. Whether rows are scored, the file says (posterior); --scorer says by
 what.
 
 Examples:
-  magnetar sweep --list
+  magnetar sweep list
   magnetar sweep rf_chain --out out/rf_chain
   magnetar sweep mine.toml --out out/mine --dry-run
-  magnetar sweep sensitivity --out out/sensitivity     which keys move the posterior's NLL most
-  magnetar sweep --show board > mine.toml")]
+  magnetar sweep sensitivity --out out/sensitivity   # which keys move the posterior's NLL most
+  magnetar sweep show board > mine.toml
+  magnetar sweep check mine.toml")]
 pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// A sweep file, or the name of a shipped sweep.
     #[arg(value_name = "SWEEP.toml|NAME", required_unless_present_any = ["list", "show"])]
     sweep: Option<String>,
     /// The sweep's folder.
-    #[arg(long, value_name = "DIR", required_unless_present_any = ["list", "show", "dry_run"])]
+    #[arg(short, long, value_name = "DIR", required_unless_present_any = ["list", "show", "dry_run"])]
     out: Option<PathBuf>,
-    /// List the shipped sweeps.
-    #[arg(long)]
+    /// As `sweep list`.
+    #[arg(long, hide = true)]
     list: bool,
-    /// Print a shipped sweep's file.
-    #[arg(long, value_name = "NAME")]
+    /// As `sweep show`.
+    #[arg(long, hide = true, value_name = "NAME")]
     show: Option<String>,
     /// Check the sweep and print its points, but measure nothing.
     #[arg(long)]
@@ -58,22 +64,34 @@ pub struct Args {
     scorer: ScorerArgs,
 }
 
+#[derive(clap::Subcommand)]
+enum Action {
+    /// List the shipped sweeps.
+    List(ListArgs),
+    /// Print a shipped sweep's file, to start one of your own from.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Check sweep files. Exit code 1 if any is refused.
+    Check(CheckArgs),
+}
+
 /// Runs a sweep.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if args.list {
-        return list(args.json);
+    match &args.action {
+        Some(Action::List(args)) => return list(args.json),
+        Some(Action::Show { name }) => return show(name),
+        Some(Action::Check(args)) => return Ok(args.run(check)),
+        None if args.list => return list(args.json),
+        None => {}
     }
     if let Some(name) = &args.show {
-        let (_, text) = SHIPPED
-            .iter()
-            .find(|(shipped, _)| shipped == name)
-            .with_context(|| format!("no shipped sweep {name:?}; magnetar sweep --list shows them"))?;
-        print!("{text}");
-        return Ok(ExitCode::SUCCESS);
+        return show(name);
     }
     let name = args.sweep.as_deref().context("give a sweep file")?;
     let sweep = Sweep::load(name)?;
-    eprintln!(
+    note!(
         "{}: {} points ({}), {} rows of split {} each",
         sweep.definition.name,
         sweep.points.len(),
@@ -81,6 +99,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         sweep.definition.rows,
         sweep.definition.split
     );
+    let scorer = SweepScorer::new(
+        &sweep.definition,
+        &sweep.base,
+        args.scorer.name()?,
+        args.scorer.settings(Some(&sweep.base))?,
+    )?;
     if args.dry_run && args.json {
         let point = |point: &Point| json!({ "number": point.number, "label": point.label(&sweep.definition.axes) });
         let points: Vec<_> = sweep.points.iter().map(point).collect();
@@ -94,12 +118,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let out = args.out.as_deref().context("give --out DIR")?;
-    let scorer = SweepScorer::new(
-        &sweep.definition,
-        &sweep.base,
-        args.scorer.name()?,
-        args.scorer.settings(Some(&sweep.base))?,
-    )?;
+    console::say_that_it_resumes();
     let points = sweep.points.len() as u64;
     let bar = progress::bar(points * sweep.definition.rows, "rows");
     let done = std::sync::atomic::AtomicU64::new(0);
@@ -115,6 +134,22 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     AtomicFile::write(&page, sweep_page(&outcome.table).as_bytes()).with_context(|| page.display().to_string())?;
     print(args, out, &outcome)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn show(name: &str) -> anyhow::Result<ExitCode> {
+    let (_, text) = SHIPPED
+        .iter()
+        .find(|(shipped, _)| *shipped == name)
+        .with_context(|| format!("no shipped sweep {name:?}; magnetar sweep list shows them"))?;
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(name: &str) -> Result<Accepted, StudyError> {
+    let sweep = Sweep::load(name)?;
+    let (points, rows) = (sweep.points.len(), sweep.definition.rows);
+    let keys = Map::from_iter([("points".to_owned(), json!(points)), ("rows".to_owned(), json!(rows))]);
+    Ok(Accepted { summary: format!("{points} points of {rows} rows"), keys, warnings: Vec::new() })
 }
 
 fn list(as_json: bool) -> anyhow::Result<ExitCode> {

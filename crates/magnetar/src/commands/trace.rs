@@ -23,9 +23,9 @@ toward the source. A path is named by what it meets from TX to RX, each with
 its vertex; through:box0 is a passage through that box.
 
 Examples:
-  magnetar trace lab_middle --tx 0.98,2.28 --rx 1,-1              both at the scene's device height
-  magnetar trace lab --tx 0,0,1.08,90 --rx 1,-2,,-45 --json       an empty Z is that height, too
-  magnetar trace my_room.toml --tx 1,1,1.5 --rx 3,2,1.5 --frequency-ghz 28
+  magnetar trace lab_middle --tx 0.98,2.28 --rx 1,-1            # both at the scene's device height
+  magnetar trace lab --tx 0,0,1.08,90 --rx 1,-2,,-45 --json     # an empty Z is that height, too
+  magnetar trace my_room.toml --tx 1,1,1.5 --rx 3,2,1.5 --carrier-ghz 28
   magnetar trace my_room.toml --tx 1,1 --rx 3,2 --materials my_materials.toml
   magnetar trace lab_middle --tx 0.98,2.28 --rx 1,-1 --max-order 3 --transmission")]
 pub struct Args {
@@ -34,8 +34,8 @@ pub struct Args {
     #[command(flatten)]
     propagation: PropagationArgs,
     /// Carrier frequency, GHz.
-    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz, allow_hyphen_values = true)]
-    frequency_ghz: f64,
+    #[arg(long, alias = "frequency-ghz", default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz, allow_hyphen_values = true)]
+    carrier_ghz: f64,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -43,7 +43,7 @@ pub struct Args {
 
 /// Prints the paths of one link.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let frequency_hz = args.frequency_ghz * 1e9;
+    let frequency_hz = args.carrier_ghz * 1e9;
     let options = args.propagation.options();
     let TracedLink { scene, tx, rx, paths, left_out } = args.link.trace(frequency_hz, options)?;
     let rows: Vec<Row> = paths.iter().map(|path| Row::new(path, &scene, &tx, &rx)).collect();
@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         });
         println!("{}", serde_json::to_string_pretty(&report).context("the paths cannot be written as JSON")?);
     } else {
-        print(&scene, args.frequency_ghz, &rows);
+        print(&scene, args.carrier_ghz, &rows);
         print_left_out(&left_out);
     }
     Ok(ExitCode::SUCCESS)

@@ -97,7 +97,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let address = server.address();
     println!("{address}");
     std::io::stdout().flush()?;
-    eprintln!("serving until Ctrl-C");
+    note!("serving until Ctrl-C");
     if args.open {
         open(&address);
     }

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use magnetar_dataset::{Record, Reported};
 use magnetar_posterior::{BalancedMetrics, Support, SupportSize, UniformScorer, Volume, fuse};
 use magnetar_report::Theme;
@@ -19,6 +18,7 @@ use super::Output;
 use crate::args::parse_number;
 use crate::commands::dataset_folder::open_dataset;
 use crate::commands::scorer_args::{ScorerArgs, knowledge_line};
+use crate::progress;
 
 /// Flags of the figures of one row.
 #[derive(clap::Args)]
@@ -131,7 +131,7 @@ pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
         scorers.push(Arc::new(UniformScorer));
     }
     let total = dataset.sample_rows(&args.split, args.rows)?;
-    let bar = ProgressBar::new(total).with_style(ProgressStyle::default_bar());
+    let bar = progress::bar(total, "rows");
     let records = dataset.sample(&args.split, needed_columns(&scorers), args.rows)?;
     let splits = [(args.split.as_str(), records)];
     let evaluations = evaluate(splits, &scorers, SupportSize::EVALUATION, &|n| bar.inc(n))?;

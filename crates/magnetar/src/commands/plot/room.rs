@@ -29,8 +29,8 @@ pub struct Args {
     #[command(flatten)]
     propagation: PropagationArgs,
     /// Carrier frequency, GHz.
-    #[arg(long, default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
-    frequency_ghz: f64,
+    #[arg(long, alias = "frequency-ghz", default_value = "10", value_name = "GHZ", value_parser = parse_frequency_ghz)]
+    carrier_ghz: f64,
     /// What the colour of a path says.
     #[arg(long, value_enum, default_value = "surface")]
     colour: ColourArg,
@@ -51,7 +51,7 @@ enum ColourArg {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let scene = Scene::load(&args.scene)?;
-    let frequency_hz = args.frequency_ghz * 1e9;
+    let frequency_hz = args.carrier_ghz * 1e9;
     let world = scene.resolve(&args.materials.library()?, frequency_hz)?;
     let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
     let link = match (&args.tx, &args.rx) {
@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "Simulated: {} paths ({}) at {} GHz, isotropic antennas.",
             paths.len(),
             options.describe(),
-            args.frequency_ghz
+            args.carrier_ghz
         ),
         None => scene.description.clone(),
     };

@@ -1,0 +1,93 @@
+//! What all commands share about the console: how much is said, and how progress is shown.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, OnceLock};
+use std::time::Instant;
+
+use signal_hook::consts::SIGINT;
+use signal_hook::iterator::Signals;
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ProgressMode {
+    /// A bar, if standard error is a terminal.
+    Auto,
+    /// Nothing.
+    None,
+    /// One JSON object per second and line on standard error.
+    Json,
+}
+
+/// Flags that every command takes.
+#[derive(clap::Args)]
+pub struct ConsoleArgs {
+    /// No notes and no progress; warnings and errors stay.
+    #[arg(short, long, global = true, help_heading = "Console", conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say at the end how long it took, with how much memory.
+    #[arg(short, long, global = true, help_heading = "Console")]
+    verbose: bool,
+    /// How progress is shown.
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Console",
+        value_name = "HOW",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    progress: ProgressMode,
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+static PROGRESS: OnceLock<ProgressMode> = OnceLock::new();
+static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+impl ConsoleArgs {
+    /// Makes the flags those of the whole program.
+    pub fn install(&self) {
+        LazyLock::force(&STARTED);
+        QUIET.store(self.quiet, Ordering::Relaxed);
+        let progress =
+            if self.quiet && self.progress == ProgressMode::Auto { ProgressMode::None } else { self.progress };
+        let _ = PROGRESS.set(progress);
+    }
+
+    /// What `--verbose` says at the end.
+    pub fn finish(&self) {
+        if self.verbose {
+            let memory = peak_memory_bytes()
+                .map_or_else(String::new, |bytes| format!(", at most {} of memory", crate::progress::bytes(bytes)));
+            eprintln!("took {}{memory}", crate::progress::duration(STARTED.elapsed()));
+        }
+    }
+}
+
+/// Whether notes are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// How progress is shown.
+pub fn progress() -> ProgressMode {
+    PROGRESS.get().copied().unwrap_or(ProgressMode::Auto)
+}
+
+/// The most memory the process held, where the system says so.
+fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// From now on Ctrl-C says that the same command goes on where it was stopped. What is finished is whole at any time.
+pub fn say_that_it_resumes() {
+    // Where signals cannot be listened to, Ctrl-C ends the program as ever.
+    let Ok(mut signals) = Signals::new([SIGINT]) else { return };
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            eprintln!("\ninterrupted; what is finished is kept, and the same command goes on from there");
+            std::process::exit(130);
+        }
+    });
+}
