@@ -19,8 +19,8 @@ import sys
 import tempfile
 import time
 
-from scene_file import InputError
-from sionna_tracer import check_llvm
+from magnetar.sionna.scene import InputError
+from magnetar.sionna.tracer import check_llvm
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CARRIER_HZ, SPACING_HZ, BINS, ELEMENT_SPACING_M = 10e9, 0.96e6, 512, 0.026

@@ -18,12 +18,15 @@ import subprocess
 import sys
 import tempfile
 
+import magnetar
 import numpy as np
 
 import reference_block as reference
-from links import is_clear_cut, is_precise
-from scene_file import REPOSITORY, InputError, Scene, shipped_materials
-from sionna_tracer import Tracer, check_llvm
+from magnetar.sionna.links import is_clear_cut, is_precise
+from magnetar.sionna.scene import InputError, Scene
+from magnetar.sionna.tracer import Tracer, check_llvm
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 SPLITS = ["train", "test"]
 WALL_THICKNESS_M = 0.1
@@ -102,12 +105,12 @@ def main():
     arguments = parser.parse_args()
     largest = dict.fromkeys(TOLERANCES, 0.0)
     blocks, left_out, paths, wrong = [], 0, 0, []
-    tables = shipped_materials()
+    materials = magnetar.materials()
     try:
         check_llvm()
         with tempfile.TemporaryDirectory() as folder:
             for row, observed in make_rows(arguments, pathlib.Path(folder)):
-                scene = Scene.of_row(row, tables, reference.CARRIER_HZ, WALL_THICKNESS_M)
+                scene = Scene.of_row(row, materials, reference.CARRIER_HZ, WALL_THICKNESS_M)
                 tx, rx = position(row["tx"]), position(row["rx"])
                 link = (scene.room, scene.boxes, tx, rx)
                 if not (is_clear_cut(*link) and is_precise(*link)):

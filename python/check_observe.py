@@ -23,9 +23,11 @@ import tempfile
 import numpy as np
 
 import reference_block as reference
-from links import draw_pairs
-from scene_file import REPOSITORY, InputError, Scene
-from sionna_tracer import Tracer, check_llvm
+from magnetar.sionna.links import draw_pairs
+from magnetar.sionna.scene import InputError, Scene
+from magnetar.sionna.tracer import Tracer, check_llvm
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 SCENES = ["lab", "lab_left", "lab_middle", "lab_right", str(REPOSITORY / "tests/data/boxes.toml")]
 TOLERANCE = 1e-4

@@ -23,9 +23,12 @@ if ! cmp -s "$requirements" "$venv/installed.txt"; then
     "$python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
     cp "$requirements" "$venv/installed.txt"
 fi
+# The package itself, as it is now: the exporters are part of it.
+CARGO_TARGET_DIR=$(realpath "$target") "$python" -m pip install --quiet --disable-pip-version-check --no-deps \
+    --force-reinstall ./python/magnetar
 
 llvm_works() {
-    (PYTHONPATH=python "$python" -c 'import sionna_tracer; sionna_tracer.check_llvm()') >/dev/null 2>&1
+    ("$python" -c 'from magnetar.sionna.tracer import check_llvm; check_llvm()') >/dev/null 2>&1
 }
 
 # Dr.Jit 1.5 needs LLVM 17 or newer on x86. If the one it finds is older, look for another, and where apt is at hand
@@ -52,14 +55,16 @@ fi
 
 export=$target/sionna-fresh.json.gz
 echo "Sionna RT: fresh links with seed $seed"
-"$python" python/sionna_export.py lab lab_left lab_middle lab_right tests/data/boxes.toml \
+"$venv/bin/magnetar-sionna-export" lab lab_left lab_middle lab_right tests/data/boxes.toml \
     --random 6 --seed "$seed" --out "$export"
 "$magnetar" validate "$export"
 arrays=$target/sionna-arrays
 rm -rf "$arrays"
-"$python" python/sionna_npz.py lab_middle --random 2 --seed "$seed" --max-order 2 --out "$arrays/opaque"
-"$python" python/sionna_npz.py lab_middle --random 2 --seed "$seed" --max-order 2 --transmission --out "$arrays/through"
+"$venv/bin/magnetar-sionna-arrays" lab_middle --random 2 --seed "$seed" --max-order 2 --out "$arrays/opaque"
+"$venv/bin/magnetar-sionna-arrays" lab_middle --random 2 --seed "$seed" --max-order 2 --transmission --out "$arrays/through"
 "$magnetar" validate "$arrays"/opaque/*.npz "$arrays"/through/*.npz
+echo "the Mitsuba export, and Paths without a file"
+"$python" python/check_mitsuba.py --seed "$seed"
 echo "observations against Sionna RT"
 "$python" python/check_observe.py --magnetar "$magnetar" --links 5 --seed "$seed"
 echo "rows of a corpus against Sionna RT"

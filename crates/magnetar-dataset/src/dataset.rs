@@ -14,6 +14,7 @@ use crate::guarded::{self, Batches, Builder};
 use crate::manifest::{Manifest, ShardInfo, SplitManifest, write_whole};
 use crate::recipe::Recipe;
 use crate::record::Record;
+use crate::row_batches::RowBatches;
 use crate::shard::{ShardPlan, key_values};
 
 /// Rows decoded at a time.
@@ -93,16 +94,7 @@ impl Dataset {
     /// # Errors
     /// If there is no such split.
     pub fn records(&self, split: &str, columns: Columns) -> Result<Records<'_>, Error> {
-        let shards = self.split(split)?.shards.clone();
-        Ok(Records {
-            dataset: self,
-            split: split.to_owned(),
-            columns,
-            shards: shards.into_iter(),
-            batches: None,
-            rows: Vec::new().into_iter(),
-            failed: false,
-        })
+        Ok(Records { batches: RowBatches::new(self, split, columns)?, rows: Vec::new().into_iter() })
     }
 
     /// At most `limit` rows of a split, a fair sample of all: the first ones where rows are independent draws; of a
@@ -154,9 +146,8 @@ impl Dataset {
 
     /// The rows of one shard.
     pub(crate) fn shard_records(&self, split: &str, shard: &ShardInfo, columns: Columns) -> Result<Records<'_>, Error> {
-        let mut records = self.records(split, columns)?;
-        records.shards = vec![shard.clone()].into_iter();
-        Ok(records)
+        let batches = RowBatches::of_shards(self, split, columns, vec![shard.clone()]);
+        Ok(Records { batches, rows: Vec::new().into_iter() })
     }
 
     /// One row of a split.
@@ -213,7 +204,7 @@ impl Dataset {
     }
 
     /// Typed rows of a batch of a split.
-    fn decode(&self, split: &str, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
+    pub(crate) fn decode(&self, split: &str, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
         columns::records(batch).map_err(|source| Error::Columns { path: self.folder.join(split), source })
     }
 }
@@ -242,34 +233,8 @@ fn check_footer(manifest: &Manifest, plan: &ShardPlan<'_>, builder: &Builder) ->
 
 /// The rows of a split, in index order.
 pub struct Records<'a> {
-    dataset: &'a Dataset,
-    split: String,
-    columns: Columns,
-    shards: std::vec::IntoIter<ShardInfo>,
-    batches: Option<Batches>,
+    batches: RowBatches<&'a Dataset>,
     rows: std::vec::IntoIter<Record>,
-    failed: bool,
-}
-
-impl Records<'_> {
-    /// Loads more rows; `false` at the end.
-    fn advance(&mut self) -> Result<bool, Error> {
-        loop {
-            if let Some(batches) = &mut self.batches {
-                match batches.next() {
-                    Some(batch) => {
-                        self.rows = self.dataset.decode(&self.split, &batch?)?.into_iter();
-                        return Ok(true);
-                    }
-                    None => self.batches = None,
-                }
-            }
-            let Some(shard) = self.shards.next() else { return Ok(false) };
-            let path = shard.file(self.dataset.folder(), &self.split);
-            let builder = self.dataset.builder(&self.split, &shard, self.columns)?;
-            self.batches = Some(Batches::new(builder, path, shard.start)?);
-        }
-    }
 }
 
 /// The least step that takes no more than `limit` of so many rows and has no factor in common with them, so that it does
@@ -294,14 +259,11 @@ impl Iterator for Records<'_> {
             if let Some(record) = self.rows.next() {
                 return Some(Ok(record));
             }
-            if self.failed {
-                return None;
-            }
-            match self.advance() {
-                Ok(true) => {}
-                Ok(false) => return None,
+            let batch = self.batches.next()?;
+            match batch.and_then(|batch| self.batches.decode(&batch)) {
+                Ok(rows) => self.rows = rows.into_iter(),
                 Err(error) => {
-                    self.failed = true;
+                    self.batches.stop();
                     return Some(Err(error));
                 }
             }

@@ -18,6 +18,7 @@ use crate::generator::{Generator, RowGenerator};
 use crate::job::Pending;
 use crate::manifest::{Manifest, ShardInfo, write_whole};
 use crate::plan::Plan;
+use crate::schema::Shape;
 use crate::shard::{ShardPlan, ShardWriter};
 
 /// Rows made before they are encoded.
@@ -253,7 +254,7 @@ impl Plan {
 
     /// Rows `from` to `to` by the job's backend.
     fn batch(&self, generator: &mut RowGenerator<'_>, from: u64, to: u64) -> Result<RecordBatch, Error> {
-        let Some(backend) = &self.job.backend else { return batch(&self.manifest, generator, from, to) };
+        let Some(backend) = &self.job.backend else { return generator.batch(self.manifest.shape(), from, to) };
         let mut rows = BatchBuilder::new(self.manifest.shape(), usize::try_from(to - from).unwrap_or(0));
         generator.bulk(&**backend, from, to)?.iter().for_each(|record| rows.push(record));
         rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
@@ -271,31 +272,31 @@ impl Plan {
     }
 }
 
-/// Rows `from` to `to` as Arrow columns.
-pub(crate) fn batch(
-    manifest: &Manifest,
-    generator: &mut RowGenerator<'_>,
-    from: u64,
-    to: u64,
-) -> Result<RecordBatch, Error> {
-    let mut rows = BatchBuilder::new(manifest.shape(), usize::try_from(to - from).unwrap_or(0));
-    let mut record = None;
-    for index in from..to {
-        match &mut record {
-            None => record = Some(generator.row(index)?),
-            Some(record) => generator.row_into(index, record)?,
+impl RowGenerator<'_> {
+    /// Rows `from` to `to` as Arrow columns, as shards of a shape hold them.
+    ///
+    /// # Errors
+    /// If the recipe's constraints cannot be met for a row, or the shape is that of another recipe.
+    pub fn batch(&mut self, shape: Shape, from: u64, to: u64) -> Result<RecordBatch, Error> {
+        let mut rows = BatchBuilder::new(shape, usize::try_from(to - from).unwrap_or(0));
+        let mut record = None;
+        for index in from..to {
+            match &mut record {
+                None => record = Some(self.row(index)?),
+                Some(record) => self.row_into(index, record)?,
+            }
+            if let Some(record) = &record {
+                rows.push(record);
+            }
         }
-        if let Some(record) = &record {
-            rows.push(record);
-        }
+        rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
     }
-    rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
 }
 
 /// Bytes that the first rows of a split take when encoded.
 fn encoded_size(manifest: &Manifest, generator: &Generator, split: &str, rows: u64) -> Result<u64, Error> {
     let plan = ShardPlan { split, number: 0, start: 0, rows };
     let mut writer = ShardWriter::measuring(manifest, plan)?;
-    writer.write(&batch(manifest, &mut generator.rows(), 0, rows)?)?;
+    writer.write(&generator.rows().batch(manifest.shape(), 0, rows)?)?;
     Ok(writer.close()?.0.bytes)
 }

@@ -35,6 +35,7 @@ pub mod recipe;
 mod record;
 pub mod replay;
 mod reported;
+mod row_batches;
 mod row_stream;
 mod schema;
 mod shard;
@@ -60,7 +61,7 @@ pub use campaign::{
     Campaign, CampaignRow, Imported, IqRecording, IqReference, Measured, MeasuredFile, SigMfMeta, campaign_rows, import,
 };
 pub use checksum::Checksums;
-pub use columns::ColumnError;
+pub use columns::{ColumnError, records as records_of_batch};
 pub use component_writer::{ComponentWriter, ComponentWriterError};
 pub use csi_reader::{CsiError, CsiReader};
 pub use dataset::{Columns, Dataset, Records};
@@ -80,6 +81,7 @@ pub use recipe::{Recipe, RecipeError, RecipeProblem};
 pub use record::{Materials, OutingRow, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};
 pub use reported::{Reported, half_turn};
+pub use row_batches::RowBatches;
 pub use schema::{SCHEMA_VERSION, SchemaVersion, Shape};
 pub use shard::digest;
 pub use stream::{Purpose, Streams};

@@ -20,7 +20,6 @@ use crate::columns::{self, Leaf, leaves};
 use crate::dataset::{Columns, Dataset};
 use crate::error::Error;
 use crate::folder::shard_number;
-use crate::generate::batch;
 use crate::generator::Generator;
 use crate::guarded::Batches;
 use crate::manifest::{REFERENCE_BACKEND, ShardInfo, shard_name};
@@ -249,7 +248,7 @@ fn regenerate(
             || generator.rows(),
             |rows, index| {
                 let stored = dataset.read_batch(split, *index, 1, Columns::All).map_err(|e| e.to_string())?;
-                let made = batch(dataset.manifest(), rows, *index, index + 1).map_err(|e| e.to_string())?;
+                let made = rows.batch(dataset.manifest().shape(), *index, index + 1).map_err(|e| e.to_string())?;
                 let compared = if exact { same(&stored, &made) } else { close(&stored, &made) };
                 compared.map_err(|column| {
                     format!(

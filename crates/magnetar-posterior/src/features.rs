@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 
 use magnetar_scene::Pose;
-use magnetar_signal::Arrivals;
+use magnetar_signal::{Arrival, Arrivals};
 
 use crate::{Layout, Support};
 
@@ -36,10 +36,81 @@ pub fn spatial_channels(keep: usize) -> usize {
     8 + 4 * keep
 }
 
+/// 2 + 2K channels of the part of the heading query that depends on the heading alone.
+#[must_use]
+pub fn heading_channels(keep: usize) -> usize {
+    2 + 2 * keep
+}
+
 /// 4 + 2K channels of the heading query.
 #[must_use]
 pub fn query_channels(keep: usize) -> usize {
     4 + 2 * keep
+}
+
+/// The spatial field alone, (8 + 4K) x H x W, into memory that holds it; of absent arrivals only zeros are written.
+///
+/// # Panics
+/// If the memory is of another length.
+pub fn write_spatial(support: &Support, layout: &Layout, rx: &Pose, arrivals: &Arrivals, spatial: &mut [f32]) {
+    let size = support.size();
+    let plane = size.rows * size.columns;
+    let keep = arrivals.keep;
+    assert_eq!(spatial.len(), spatial_channels(keep) * plane, "a field of another support");
+    let [dx, dy] = support.spacing();
+    for (i, y) in support.ys().iter().enumerate() {
+        for (j, x) in support.xs().iter().enumerate() {
+            let cell = i * size.columns + j;
+            let (ex, ey) = (x - rx.position.x, y - rx.position.y);
+            let local = libm::atan2(ey, ex) - rx.heading;
+            let mut put = |channel: usize, value: f64| spatial[channel * plane + cell] = value as f32;
+            put(0, ex / DISPLACEMENT_SCALE_M);
+            put(1, ey / DISPLACEMENT_SCALE_M);
+            put(2, libm::log((ex * ex + ey * ey).sqrt().max(RANGE_FLOOR_M)));
+            put(3, libm::cos(local));
+            put(4, libm::sin(local));
+            let clear = layout.planar_los([*x, *y], [rx.position.x, rx.position.y]);
+            put(5, if clear { 1.0 } else { 0.0 });
+            put(6, dx / DISPLACEMENT_SCALE_M);
+            put(7, dy / DISPLACEMENT_SCALE_M);
+            for (k, arrival) in arrivals.found.iter().take(keep).enumerate() {
+                let mismatch = arrival.aoa_rad - local;
+                put(8 + 4 * k, arrival.snr_db / SNR_SCALE_DB);
+                put(9 + 4 * k, libm::cos(mismatch));
+                put(10 + 4 * k, libm::sin(mismatch));
+                put(11 + 4 * k, 1.0);
+            }
+        }
+    }
+    let found = arrivals.found.len().min(keep);
+    spatial[(8 + 4 * found) * plane..].fill(0.0);
+}
+
+/// What of the heading query depends on the heading alone, (2 + 2K) x D: cos and sin of the candidate heading against the
+/// RX heading and against each arrival's propagation. The two channels left out follow from it and from channels 3 and 4 of
+/// the spatial field: with `a` the first angle and `l` the local bearing, `-cos(a - l)` and `-sin(a - l)`.
+///
+/// # Panics
+/// If the memory is of another length.
+pub fn write_heading(support: &Support, rx: &Pose, arrivals: &Arrivals, heading: &mut [f32]) {
+    let (count, keep) = (support.size().headings, arrivals.keep);
+    assert_eq!(heading.len(), heading_channels(keep) * count, "a field of another support");
+    heading.fill(0.0);
+    for d in 0..count {
+        let mut put = |channel: usize, angle: f64| {
+            heading[channel * count + d] = libm::cos(angle) as f32;
+            heading[(channel + 1) * count + d] = libm::sin(angle) as f32;
+        };
+        put(0, support.heading(d) - rx.heading);
+        for (k, arrival) in arrivals.found.iter().take(keep).enumerate() {
+            put(2 + 2 * k, support.heading(d) - against(arrival, rx));
+        }
+    }
+}
+
+/// The direction an arrival travels in, radians: its AoA points towards the source, so the wave goes the other way.
+fn against(arrival: &Arrival, rx: &Pose) -> f64 {
+    arrival.aoa_rad + rx.heading + PI
 }
 
 impl Features {
@@ -47,34 +118,13 @@ impl Features {
     #[must_use]
     pub fn new(support: &Support, layout: &Layout, rx: &Pose, arrivals: &Arrivals) -> Self {
         let size = support.size();
-        let plane = size.rows * size.columns;
         let keep = arrivals.keep;
-        let mut spatial = vec![0f32; spatial_channels(keep) * plane];
+        let mut spatial = vec![0f32; spatial_channels(keep) * size.rows * size.columns];
+        write_spatial(support, layout, rx, arrivals, &mut spatial);
         let mut query = vec![0f32; query_channels(keep) * size.len()];
-        let [dx, dy] = support.spacing();
         for (i, y) in support.ys().iter().enumerate() {
             for (j, x) in support.xs().iter().enumerate() {
-                let cell = i * size.columns + j;
-                let (ex, ey) = (x - rx.position.x, y - rx.position.y);
-                let bearing = libm::atan2(ey, ex);
-                let local = bearing - rx.heading;
-                let mut put = |channel: usize, value: f64| spatial[channel * plane + cell] = value as f32;
-                put(0, ex / DISPLACEMENT_SCALE_M);
-                put(1, ey / DISPLACEMENT_SCALE_M);
-                put(2, libm::log((ex * ex + ey * ey).sqrt().max(RANGE_FLOOR_M)));
-                put(3, libm::cos(local));
-                put(4, libm::sin(local));
-                let clear = layout.planar_los([*x, *y], [rx.position.x, rx.position.y]);
-                put(5, if clear { 1.0 } else { 0.0 });
-                put(6, dx / DISPLACEMENT_SCALE_M);
-                put(7, dy / DISPLACEMENT_SCALE_M);
-                for (k, arrival) in arrivals.found.iter().take(keep).enumerate() {
-                    let mismatch = arrival.aoa_rad - local;
-                    put(8 + 4 * k, arrival.snr_db / SNR_SCALE_DB);
-                    put(9 + 4 * k, libm::cos(mismatch));
-                    put(10 + 4 * k, libm::sin(mismatch));
-                    put(11 + 4 * k, 1.0);
-                }
+                let bearing = libm::atan2(y - rx.position.y, x - rx.position.x);
                 for d in 0..size.headings {
                     let heading = support.heading(d);
                     let voxel = support.index(d, i, j);
@@ -86,8 +136,7 @@ impl Features {
                     // From the candidate to the RX: the bearing reversed.
                     put(2, heading - (bearing + PI));
                     for (k, arrival) in arrivals.found.iter().take(keep).enumerate() {
-                        // The AoA points towards the source, so the wave travels the other way.
-                        put(4 + 2 * k, heading - (arrival.aoa_rad + rx.heading + PI));
+                        put(4 + 2 * k, heading - against(arrival, rx));
                     }
                 }
             }

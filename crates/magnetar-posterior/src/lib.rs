@@ -31,7 +31,10 @@ mod volume;
 pub use balanced::{BalancedMean, REPLAY_LEVELS, Stratum};
 pub use balanced_metrics::{BalancedMetrics, BalancedScores, Reliability};
 pub use error::PosteriorError;
-pub use features::{DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, query_channels, spatial_channels};
+pub use features::{
+    DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, heading_channels, query_channels, spatial_channels,
+    write_heading, write_spatial,
+};
 pub use fusion::{Fused, fuse};
 pub use hpd::{HpdCurve, LEVELS};
 pub use knowledge::{Knowledge, LevelKnowledge, MaterialKnowledge, ReportedErrors};

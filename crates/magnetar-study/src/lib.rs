@@ -24,6 +24,7 @@ mod audit;
 mod chunk;
 mod error;
 mod evaluation;
+mod evaluation_json;
 mod fit;
 mod fit_checkpoint;
 mod fusion_study;
@@ -38,6 +39,7 @@ pub use error::StudyError;
 pub use evaluation::{
     Evaluation, evaluate, map_posteriors, map_rows, needed_columns, post_indices, score_aligned, score_record,
 };
+pub use evaluation_json::{evaluation_json, scores_json};
 pub use fit::{Calibration, Fit, FitRow, FitState, LEAST_GAIN, calibrate, withheld_nll};
 pub use fit_checkpoint::FitOrigin;
 pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};

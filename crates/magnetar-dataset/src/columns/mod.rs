@@ -99,11 +99,11 @@ pub(crate) fn schema(shape: &Shape) -> Arc<Schema> {
     Arc::new(Schema::new(GROUPS.iter().flat_map(|group| group.fields(shape)).collect::<Vec<_>>()))
 }
 
-/// The rows of a batch.
+/// The rows of a batch, whoever made it.
 ///
 /// # Errors
 /// Names the column, and the row where there is one, that is not as it should be.
-pub(crate) fn records(batch: &RecordBatch) -> Result<Vec<Record>, ColumnError> {
+pub fn records(batch: &RecordBatch) -> Result<Vec<Record>, ColumnError> {
     let columns = NamedColumns::of_batch(batch);
     let mut readers = Vec::with_capacity(GROUPS.len());
     for group in GROUPS {

@@ -109,7 +109,7 @@ fn required<T: magnetar_files::npy::NpyElement>(
     let array = npz.array::<T>(name).map_err(|e| without(file, &e.to_string()))?;
     array.ok_or_else(|| {
         let held: Vec<&str> = npz.names().take(20).collect();
-        format!("has no array `{name}`; it has {}; python/sionna_npz.py writes what is needed", held.join(", "))
+        format!("has no array `{name}`; it has {}; magnetar-sionna-arrays (pip install ./python/magnetar) writes what is needed", held.join(", "))
     })
 }
 

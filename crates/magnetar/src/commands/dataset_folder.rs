@@ -7,6 +7,9 @@ use magnetar_dataset::Dataset;
 use magnetar_study::sweep::SWEEP_MANIFEST;
 
 /// Opens a dataset's folder; of a sweep's folder says what can be done with that.
+///
+/// # Errors
+/// If there is no readable dataset.
 pub fn open_dataset(folder: impl AsRef<Path>) -> anyhow::Result<Dataset> {
     let folder = folder.as_ref();
     Dataset::open(folder).or_else(|error| {

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use magnetar_posterior::{BalancedMean, BalancedMetrics, BalancedScores, REPLAY_LEVELS, UniformScorer};
-use magnetar_study::{Evaluation, evaluate, needed_columns, post_indices};
-use serde_json::{Value, json};
+use magnetar_posterior::{BalancedMean, BalancedMetrics, REPLAY_LEVELS, UniformScorer};
+use magnetar_study::{Evaluation, evaluate, evaluation_json, needed_columns, post_indices};
+use serde_json::json;
 
 use super::scorer_args::DatasetScorerArgs;
 use crate::output::with_error;
@@ -72,21 +72,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         out.insert("stand_in".into(), json!(manifest.stand_in));
         out.insert("measured".into(), json!(manifest.measured.as_ref().map(|of| &of.campaign)));
         out.insert("balanced_over".into(), json!(balanced_over(follows_protocol)));
-        for (n, (evaluation, index)) in evaluations.iter().zip(&indices).enumerate() {
-            let mut of_scorer = to_json(&evaluation.scores)?;
-            of_scorer["scorer"] = json!({
-                "identity": evaluation.identity,
-                "device": evaluation.device,
-                "knowledge": evaluation.knowledge,
-                "rows_of_known_materials": evaluation.rows_of_known_materials,
-            });
-            of_scorer["i_post"] = json!(index);
-            if n > 0 {
-                let differences = evaluation.against_first.differences();
-                of_scorer["minus_first"] = json!({ "first": evaluations[0].name, "differences": differences });
-            }
-            out.insert(evaluation.name.clone(), of_scorer);
-        }
+        out.extend(evaluation_json(&evaluations).context("no row to score")?);
         println!("{}", serde_json::to_string_pretty(&out)?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -134,23 +120,6 @@ fn print_differences(first: &Evaluation, others: &[Evaluation]) {
 fn balanced_over(replay: bool) -> &'static [&'static str] {
     let all = &["board condition", "material assignment", "board placement", "protocol", "RX site"];
     if replay { all } else { &all[..2] }
-}
-
-fn to_json(scores: &BalancedScores) -> anyhow::Result<Value> {
-    let mut all = serde_json::to_value(scores.metrics().context("no row to score")?)?;
-    for (key, board) in [("no_board", false), ("board", true)] {
-        all[key] = serde_json::to_value(scores.metrics_by_board(board))?;
-    }
-    for (name, level) in REPLAY_LEVELS {
-        let groups = scores.groups(level);
-        if !groups.is_empty() {
-            let of =
-                |group: &&str| Ok(((*group).to_owned(), serde_json::to_value(scores.metrics_by_group(level, group))?));
-            let found: serde_json::Map<String, Value> = groups.iter().map(of).collect::<anyhow::Result<_>>()?;
-            all[name] = Value::Object(found);
-        }
-    }
-    Ok(all)
 }
 
 fn print(evaluation: &Evaluation, post_index: f64) -> Option<()> {

@@ -29,7 +29,7 @@ with a known waveform or OFDM symbol) and a table of its rows:
 
 The dataset has our columns and is marked measured; without tx_* columns it has
 no truth. evaluate, fuse, report, features, stats and verify take it like any
-other. All keys are in docs/measured.md; python/to_npy.py takes MATLAB, HDF5.
+other. All keys are in docs/measured.md; magnetar-to-npy takes MATLAB, HDF5.
 
 Examples:
   magnetar import campaign.toml --out office

@@ -46,6 +46,9 @@ use std::process::ExitCode;
 use clap::Subcommand;
 pub use version::LONG as LONG_VERSION;
 
+pub use dataset_folder::open_dataset;
+pub use validate::to_json as validation_json;
+
 /// What the user asked for; `--help` lists it in this order, that of the pipeline.
 #[derive(Subcommand)]
 pub enum Command {

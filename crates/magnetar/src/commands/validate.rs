@@ -17,9 +17,9 @@ const MOST_NAMED: usize = 10;
 Exit code 0 if in every file the path sets are identical and every error is
 inside tolerance, 1 otherwise. Of paths with several interactions, 0.5 % may be
 missing from the export; paths within 2 mm of an edge are shown as ambiguous.
-The schema is described in docs/sionna.md; python/sionna_export.py writes it
-from a scene. An .npz file holds plain arrays of Sionna RT's Paths, as
-python/sionna_npz.py writes them.
+The schema is described in docs/sionna.md; magnetar-sionna-export of the
+Python package writes it from a scene. An .npz file holds plain arrays of Sionna
+RT's Paths, as magnetar-sionna-arrays writes them.
 
 Examples:
   magnetar validate cases.json.gz
@@ -87,7 +87,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(if all_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn to_json(validation: &Validation, ok: bool) -> Value {
+/// What was found, as `--json` has it.
+#[must_use]
+pub fn to_json(validation: &Validation, ok: bool) -> Value {
     let mut report = json!({
         "cases": validation.cases,
         "paths": validation.paths,

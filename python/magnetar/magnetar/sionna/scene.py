@@ -1,11 +1,10 @@
-"""Scene files of magnetar, read for other tools: the room, its boxes and what they are made of."""
+"""Scenes of magnetar as other ray tracers want them: faces with corners, and what they are made of."""
 
 import math
-import pathlib
-import tomllib
 import typing
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+import magnetar
+
 FACES = ["-x", "+x", "-y", "+y", "-z", "+z"]
 ROOM_LABELS = ["wall:-x", "wall:+x", "wall:-y", "wall:+y", "floor", "ceiling"]
 
@@ -14,45 +13,14 @@ class InputError(Exception):
     """A file or flag that cannot be used."""
 
 
-def read_toml(path):
-    try:
-        return tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def read_materials(paths):
-    """The `[material.NAME]` tables of several files; later files win."""
-    tables = {}
-    for path in paths:
-        tables.update(read_toml(path).get("material", {}))
-    return tables
-
-
-def material_at(name, tables, frequency_hz):
-    """Relative permittivity and conductivity (S/m) of a material."""
-    if name not in tables:
-        raise InputError(f"unknown material {name}; known are {', '.join(sorted(tables))}; see --materials")
-    table, f = tables[name], frequency_hz / 1e9
-    measured = {"a": table.get("eps_r"), "b": 0.0, "c": table.get("sigma"), "d": 0.0}
-    bounds = {"min_ghz": table.get("min_ghz", 0.0), "max_ghz": table.get("max_ghz", math.inf)}
-    ranges = table.get("ranges", [{**measured, **bounds}])
-    for part in ranges:
-        if part["min_ghz"] <= f <= part["max_ghz"]:
-            return part["a"] * f ** part["b"], part["c"] * f ** part["d"]
-    known = ", ".join(f"{part['min_ghz']}-{part['max_ghz']}" for part in ranges)
-    raise InputError(f"material {name} is not defined at {f} GHz; its ranges are {known} GHz")
-
-
-def shipped_materials(more=()):
-    """The `[material.NAME]` tables of the shipped files and of others."""
-    return read_materials([*sorted((REPOSITORY / "materials").glob("*.toml")), *more])
-
-
-def layer_at(name, thickness_m, tables, frequency_hz):
+def layer_at(name, thickness_m, materials, frequency_hz):
     """A layer of a material at a frequency."""
-    eps_r, sigma = material_at(name, tables, frequency_hz)
-    return Layer(name, eps_r, sigma, thickness_m)
+    if name not in materials:
+        raise InputError(f"unknown material {name}; known are {', '.join(sorted(materials))}; see --materials")
+    try:
+        return Layer(name, *materials[name].at(frequency_hz), thickness_m)
+    except magnetar.MagnetarError as error:
+        raise InputError(str(error)) from error
 
 
 class Scene:
@@ -67,38 +35,28 @@ class Scene:
     @classmethod
     def read(cls, name_or_path, material_files, frequency_hz):
         """From a scene file, or a shipped scene's name."""
-        path = pathlib.Path(name_or_path)
-        shipped = REPOSITORY / "scenes" / f"{name_or_path}.toml"
-        path = shipped if path.suffix != ".toml" and shipped.exists() else path
-        document = read_toml(path)
-        tables = shipped_materials(material_files)
-        tables.update(document.get("material", {}))
-
-        def layer(item):
-            return layer_at(item["material"], item["thickness_m"], tables, frequency_hz)
-
         try:
-            bounds = [value for axis in "xyz" for value in document["room"][f"{axis}_m"]]
-            surfaces = document["surfaces"]
-            layers = [layer(surfaces.get(label) or surfaces[label.split(":")[0]]) for label in ROOM_LABELS]
-            boxes = document.get("box", [])
-            shapes = [Box(box["center_m"], box["size_m"], box.get("yaw_deg", 0.0)) for box in boxes]
-            return cls(document["name"], bounds, layers, shapes, [layer(box) for box in boxes])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{path}: {error!r}; `magnetar scene check` reports line and key") from error
+            scene = magnetar.Scene(str(name_or_path))
+            slabs = scene.slabs(frequency_hz, [str(path) for path in material_files])
+        except magnetar.MagnetarError as error:
+            raise InputError(str(error)) from error
+        names = [name for name, _ in scene.surfaces] + [box["material"] for box in scene.boxes]
+        layers = [Layer(name, *slab) for name, slab in zip(names, slabs)]
+        shapes = [Box(box["center_m"], box["size_m"], math.degrees(box["yaw_rad"])) for box in scene.boxes]
+        return cls(scene.name, scene.room, layers[:6], shapes, layers[6:])
 
     @classmethod
-    def of_row(cls, row, tables, frequency_hz, wall_thickness_m):
+    def of_row(cls, row, materials_known, frequency_hz, wall_thickness_m):
         """From a row of a dataset; the board's slab is as thick as the board."""
         materials, board = row["materials"], row["board"]
         by_label = {"floor": materials["floor"], "ceiling": materials["ceiling"]}
         names = [by_label.get(label, materials["wall"]) for label in ROOM_LABELS]
-        layers = [layer_at(name, wall_thickness_m, tables, frequency_hz) for name in names]
+        layers = [layer_at(name, wall_thickness_m, materials_known, frequency_hz) for name in names]
         boxes, box_layers = [], []
         if board is not None:
             size = [board["width"], board["thickness"], board["height"]]
             boxes = [Box([board["x"], board["y"], board["z"]], size, math.degrees(board["yaw"]))]
-            box_layers = [layer_at(materials["board"], board["thickness"], tables, frequency_hz)]
+            box_layers = [layer_at(materials["board"], board["thickness"], materials_known, frequency_hz)]
         return cls(f"row {row['index']}", row["room"], layers, boxes, box_layers)
 
     def box_label(self, index):

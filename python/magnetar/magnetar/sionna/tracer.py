@@ -4,7 +4,7 @@ import math
 import subprocess
 import sys
 
-from scene_file import InputError
+from magnetar.sionna.scene import InputError
 
 # Rays per source by the most interactions of a path: a deeper path is met by fewer rays.
 SAMPLES_PER_SOURCE = {1: 1_000_000, 2: 2_000_000, 3: 2_000_000}

@@ -7,10 +7,10 @@ conductivity. The schemas of the export are described in docs/sionna.md: sionna-
 reflection, sionna-box-v2 for more reflections or transmission, where a box is one sheet at its mid-plane.
 
 Examples:
-  python sionna_export.py lab lab_middle --random 20 --seed 7 --out lab.json.gz
-  python sionna_export.py my_room.toml --pairs pairs.csv --out my_room.json
-  python sionna_export.py lab_middle --random 10 --max-order 3 --out order3.json.gz
-  python sionna_export.py lab_middle --random 10 --max-order 2 --transmission --out through.json.gz
+  magnetar-sionna-export lab lab_middle --random 20 --seed 7 --out lab.json.gz
+  magnetar-sionna-export my_room.toml --pairs pairs.csv --out my_room.json
+  magnetar-sionna-export lab_middle --random 10 --max-order 3 --out order3.json.gz
+  magnetar-sionna-export lab_middle --random 10 --max-order 2 --transmission --out through.json.gz
 """
 
 import argparse
@@ -21,9 +21,9 @@ import os
 import pathlib
 import sys
 
-from links import draw_pairs, is_clear_cut, read_pairs
-from scene_file import ROOM_LABELS, InputError, Scene
-from sionna_tracer import Tracer, check_llvm, solver_options
+from magnetar.sionna.links import draw_pairs, is_clear_cut, read_pairs
+from magnetar.sionna.scene import ROOM_LABELS, InputError, Scene
+from magnetar.sionna.tracer import Tracer, check_llvm, solver_options
 
 SCHEMAS = {1: "sionna-box-v1", 2: "sionna-box-v2"}
 SPEED_OF_LIGHT = 299_792_458.0

@@ -1,11 +1,11 @@
 """Converts observations in MATLAB or HDF5 files to .npy, as `magnetar estimate`, `locate` and `import` read them.
 
-    python3 to_npy.py campaign.mat --list
-    python3 to_npy.py campaign.mat csi --axes bins,channels,n --out csi.npy
-    python3 to_npy.py campaign.h5 run1/csi_re run1/csi_im --out csi.npy
+    magnetar-to-npy campaign.mat --list
+    magnetar-to-npy campaign.mat csi --axes bins,channels,n --out csi.npy
+    magnetar-to-npy campaign.h5 run1/csi_re run1/csi_im --out csi.npy
 
 One name is a complex array, two are real and imaginary part. --axes names the axes as they are in the file: `n` for
-observations, `bins`, `channels`; `-` for an axis of length 1 that is dropped. The result is complex64 [n, bins, channels].
+observations, `bins`, `channels`; `1` for an axis of length 1 that is dropped. The result is complex64 [n, bins, channels].
 Needs numpy; scipy for .mat files before version 7.3, h5py for later ones and for HDF5.
 """
 
@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 
 AXES = ("n", "bins", "channels")
+# A leading dash would look like a flag.
+DROPPED = ("1", "-")
 
 
 def is_hdf5(path):
@@ -54,11 +56,11 @@ def ordered(values, axes):
     names = axes.split(",")
     if len(names) != values.ndim:
         sys.exit(f"--axes {axes} names {len(names)} axes; the array has the shape {values.shape}")
-    for axis in sorted((i for i, name in enumerate(names) if name == "-"), reverse=True):
+    for axis in sorted((i for i, name in enumerate(names) if name in DROPPED), reverse=True):
         if values.shape[axis] != 1:
             sys.exit(f"axis {axis} has the length {values.shape[axis]}; only axes of length 1 are dropped")
         values = values.squeeze(axis)
-    names = [name for name in names if name != "-"]
+    names = [name for name in names if name not in DROPPED]
     if sorted(names) not in (sorted(AXES), sorted(AXES[1:])):
         sys.exit(f"--axes {axes}: expected bins and channels, and n where there are several observations, each once")
     if "n" not in names:

@@ -3,15 +3,18 @@
 `save_paths` is all that a program of your own needs; run as a script, it traces links in a scene file and writes a file
 for each.
 
-  python sionna_npz.py lab_middle --random 3 --max-order 2 --out links
+  magnetar-sionna-arrays lab_middle --random 3 --max-order 2 --out links
   magnetar validate links/*.npz
 """
 
 import argparse
+import io
 import json
 import pathlib
 
 import numpy as np
+
+from magnetar import _native
 
 ARRAYS = ["tau", "theta_t", "phi_t", "theta_r", "phi_r", "valid", "interactions", "objects", "vertices"]
 
@@ -24,11 +27,18 @@ def save_paths(file, paths, scene):
     np.savez_compressed(file, a=real + 1j * imaginary, scene=text, **arrays)
 
 
+def validate_paths(paths, scene):
+    """What `magnetar validate --json` says of `paths`, without a file; `scene` as in `save_paths`."""
+    buffer = io.BytesIO()
+    save_paths(buffer, paths, scene)
+    return _native.validate_export(buffer.getvalue(), "paths")
+
+
 def main():
-    from links import draw_pairs
-    from scene_file import Scene
-    from sionna_export import case_scene
-    from sionna_tracer import Tracer, check_llvm
+    from magnetar.sionna.links import draw_pairs
+    from magnetar.sionna.scene import Scene
+    from magnetar.sionna.export import case_scene
+    from magnetar.sionna.tracer import Tracer, check_llvm
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scene", metavar="SCENE", help="a shipped scene's name or a scene file")

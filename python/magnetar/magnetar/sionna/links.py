@@ -6,7 +6,7 @@ import math
 import random
 import typing
 
-from scene_file import InputError
+from magnetar.sionna.scene import InputError
 
 # Random links keep this far from every decision on whether a path exists: Sionna RT computes in float32.
 DECISION_MARGIN_M = 2e-3
