@@ -8,15 +8,15 @@ use num_complex::Complex64;
 
 /// Beyond this one-way-and-back attenuation exponent the far side of the slab is not seen: `exp(-50)` is below the
 /// rounding of a double.
-const OPAQUE_EXPONENT: f64 = -50.0;
+pub(crate) const OPAQUE_EXPONENT: f64 = -50.0;
 
 /// A slab made ready for one frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlabResponse {
     /// Complex relative permittivity, `eps_r - j sigma / (2 pi f eps_0)`.
-    eta: Complex64,
+    pub(crate) eta: Complex64,
     /// `4 pi d / lambda`, radians: the phase there and back per unit of `s`.
-    round_trip: f64,
+    pub(crate) round_trip: f64,
 }
 
 /// The coefficients of both polarisations at one angle, of reflection or of transmission.
@@ -68,13 +68,7 @@ impl SlabResponse {
             let (sin, cos) = libm::sincos(self.round_trip * s.re);
             libm::exp(exponent) * Complex64::new(cos, -sin)
         };
-        let inner = 1.0 - echo;
-        let slab = |n: Complex64, d: Complex64| {
-            let below = d * d - n * n * echo;
-            n * d * inner * below.conj() * (1.0 / below.norm_sqr())
-        };
-        let refracted = self.eta * c;
-        SlabCoefficients { te: slab(c - s, c + s), tm: slab(refracted - s, refracted + s) }
+        assemble(self.eta, c, s, echo)
     }
 
     /// Transmission coefficients at the cosine of the angle of incidence to the normal, in (0, 1]: of the field behind
@@ -98,6 +92,19 @@ impl SlabResponse {
         let tm = (self.eta * c - s) / (self.eta * c + s);
         (s, SlabCoefficients { te, tm })
     }
+}
+
+/// The reflection coefficients of a slab of relative permittivity `eta` at the cosine `c` of the angle of incidence, with the
+/// root `s` of the refracted wave and its echo from the far side.
+#[inline(always)]
+pub(crate) fn assemble(eta: Complex64, c: f64, s: Complex64, echo: Complex64) -> SlabCoefficients {
+    let inner = 1.0 - echo;
+    let slab = |n: Complex64, d: Complex64| {
+        let below = d * d - n * n * echo;
+        n * d * inner * below.conj() * (1.0 / below.norm_sqr())
+    };
+    let refracted = eta * c;
+    SlabCoefficients { te: slab(c - s, c + s), tm: slab(refracted - s, refracted + s) }
 }
 
 /// Principal square root of a number with a non-positive imaginary part: `Re >= 0`, `Im <= 0`.
