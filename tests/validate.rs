@@ -56,6 +56,24 @@ fn the_public_cases_pass() {
     }
 }
 
+/// Orders two and three and waves through boards, with what is left out and why.
+#[test]
+fn the_public_cases_of_higher_orders_pass() {
+    let public = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/sionna_public_cases_v2.json.gz");
+    let report: Value = serde_json::from_str(&cli::succeed(&["validate", "--json", public])).unwrap();
+    assert_eq!((&report["cases"], &report["paths"], &report["ok"]), (&json!(60), &json!(2022), &json!(true)));
+    assert_eq!((&report["missing_paths"], &report["extra_paths"]), (&json!(0), &json!(0)));
+    assert!(report["p99_coefficient_error"].as_f64().unwrap() <= 1e-4, "{}", report["p99_coefficient_error"]);
+    assert!(report["max_coefficient_error"].as_f64().unwrap() <= 2e-3, "{}", report["max_coefficient_error"]);
+    let listed = |key: &str| report[key].as_array().unwrap().len() as u64;
+    assert_eq!(report["ambiguous_paths"].as_u64().unwrap(), listed("ambiguous"));
+    assert_eq!(report["left_out_paths"].as_u64().unwrap(), listed("left_out"));
+    assert!(listed("ambiguous") > 0 && listed("left_out") > 0);
+    assert!(report["left_out"].as_array().unwrap().iter().all(|path| path["reason"].is_string()));
+    let by_reason = report["left_out_reasons"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    assert_eq!(by_reason, listed("left_out"));
+}
+
 #[test]
 fn a_changed_coefficient_fails_and_names_the_case() {
     let folder = tempfile::tempdir().unwrap();
