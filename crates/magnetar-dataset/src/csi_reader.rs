@@ -5,15 +5,19 @@ use std::path::Path;
 use arrow::array::{Array, FixedSizeListArray, Float16Array, Float32Array, RecordBatch};
 use arrow::datatypes::{DataType, Field};
 use arrow::error::ArrowError;
-use magnetar_files::{guard, open_file};
+use magnetar_files::{ReaderPanicked, guard};
+use magnetar_signal::Band;
 use num_complex::Complex32;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
 
 use crate::checksum::{check_columns, check_footer};
 use crate::columns::csi::{CSI, EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use crate::error::Error;
 use crate::manifest::recorded_shard;
+use crate::page_bounds::{PageError, check_pages};
+use crate::parquet_input::ParquetInput;
 
 /// Numbers of one bin: two channels, real and imaginary part.
 const PER_BIN: usize = 4;
@@ -30,12 +34,38 @@ pub enum CsiError {
         source: std::io::Error,
     },
     /// The file is not readable Parquet.
-    #[error("{file}: not a readable Parquet file: {problem}")]
+    #[error("{file}: not a readable Parquet file: {source}")]
     Parquet {
         /// The file.
         file: String,
         /// What the reader says.
-        problem: String,
+        source: ParquetError,
+    },
+    /// The Parquet reader panics on the file.
+    #[error("{file}: not a readable Parquet file: {source}")]
+    Panicked {
+        /// The file.
+        file: String,
+        /// That it panicked.
+        source: ReaderPanicked,
+    },
+    /// The file has pages that are not read.
+    #[error("{file}: {source}")]
+    Pages {
+        /// The file.
+        file: String,
+        /// Which page, and why.
+        source: PageError,
+    },
+    /// Rows that cannot be decoded.
+    #[error("{file}: not a readable Parquet file: from row {row} on: {source}")]
+    Rows {
+        /// The file.
+        file: String,
+        /// The first of them, from 0.
+        row: u64,
+        /// What Arrow reports.
+        source: ArrowError,
     },
     /// The column is missing or of another kind.
     #[error(
@@ -78,15 +108,15 @@ impl CsiReader {
     /// The file cannot be read, is damaged, or has no `csi` column of the right type.
     pub fn open(path: &Path, batch_rows: usize) -> Result<Self, CsiError> {
         let file = path.display().to_string();
-        let input = open_file(path).map_err(|source| CsiError::Io { file: file.clone(), source })?;
-        let damaged = |problem: String| CsiError::Parquet { file: file.clone(), problem };
+        let input = ParquetInput::open(path).map_err(|source| CsiError::Io { file: file.clone(), source })?;
+        let panicked = |source: ReaderPanicked| CsiError::Panicked { file: file.clone(), source };
+        let damaged = |source: ParquetError| CsiError::Parquet { file: file.clone(), source };
         let shard = recorded_shard(path).map_err(Box::new)?;
-        let compared = input.try_clone().map_err(|source| CsiError::Io { file: file.clone(), source })?;
         if let Some(shard) = &shard {
-            check_footer(&compared, path, shard).map_err(Box::new)?;
+            check_footer(input.file(), path, shard).map_err(Box::new)?;
         }
-        let builder = guard(|| ParquetRecordBatchReaderBuilder::try_new(input)).map_err(|e| damaged(e.to_string()))?;
-        let builder = builder.map_err(|e| damaged(e.to_string()))?;
+        let builder = guard(|| ParquetRecordBatchReaderBuilder::try_new(input.clone())).map_err(panicked)?;
+        let builder = builder.map_err(damaged)?;
         let column = |problem: String| CsiError::Column { file: file.clone(), problem };
         let (index, field) =
             builder.schema().column_with_name(CSI).ok_or_else(|| column("it has no such column".into()))?;
@@ -98,21 +128,23 @@ impl CsiReader {
             }
             other => return Err(column(format!("its `csi` is of type {other}"))),
         };
-        if width == 0 || !width.is_multiple_of(PER_BIN) {
+        if width == 0 || !width.is_multiple_of(PER_BIN) || width > PER_BIN * Band::BINS.max {
             return Err(column(format!("its `csi` has {width} numbers per row")));
         }
         check_tensor(field, width / PER_BIN).map_err(column)?;
         let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let mask = ProjectionMask::roots(builder.parquet_schema(), [index]);
+        let leaves: Vec<usize> =
+            (0..builder.parquet_schema().num_columns()).filter(|&leaf| mask.leaf_included(leaf)).collect();
         if let Some(shard) = &shard {
-            let leaves: Vec<usize> =
-                (0..builder.parquet_schema().num_columns()).filter(|&leaf| mask.leaf_included(leaf)).collect();
-            let check = || check_columns(&compared, path, shard, builder.metadata(), &leaves);
-            guard(check).map_err(|e| damaged(e.to_string()))?.map_err(Box::new)?;
+            let check = || check_columns(input.file(), path, shard, builder.metadata(), &leaves);
+            guard(check).map_err(panicked)?.map_err(Box::new)?;
         }
+        guard(|| check_pages(&input, builder.metadata(), &leaves))
+            .map_err(panicked)?
+            .map_err(|source| CsiError::Pages { file: file.clone(), source })?;
         let builder = builder.with_projection(mask).with_batch_size(batch_rows.max(1));
-        let reader = guard(|| builder.build()).map_err(|e| damaged(e.to_string()))?;
-        let reader = reader.map_err(|e| damaged(e.to_string()))?;
+        let reader = guard(|| builder.build()).map_err(panicked)?.map_err(damaged)?;
         Ok(Self { reader, file, bins: width / PER_BIN, rows, read: 0 })
     }
 
@@ -136,9 +168,10 @@ impl CsiReader {
     pub fn next_batch(&mut self, out: &mut Vec<[Complex32; 2]>) -> Result<usize, CsiError> {
         out.clear();
         loop {
-            let batch = guard(|| self.reader.next()).map_err(|e| self.damaged(e.to_string()))?;
+            let batch = guard(|| self.reader.next());
+            let batch = batch.map_err(|source| CsiError::Panicked { file: self.file.clone(), source })?;
             let Some(batch) = batch else { return Ok(0) };
-            let batch = batch.map_err(|e: ArrowError| self.damaged(e.to_string()))?;
+            let batch = batch.map_err(|source| CsiError::Rows { file: self.file.clone(), row: self.read, source })?;
             if batch.num_rows() > 0 {
                 self.decode(&batch, out)?;
                 self.read += batch.num_rows() as u64;
@@ -147,13 +180,13 @@ impl CsiReader {
         }
     }
 
-    fn damaged(&self, problem: String) -> CsiError {
-        CsiError::Parquet { file: self.file.clone(), problem }
+    fn changed_type(&self) -> CsiError {
+        CsiError::Column { file: self.file.clone(), problem: "its `csi` changes type".into() }
     }
 
     fn decode(&self, batch: &RecordBatch, out: &mut Vec<[Complex32; 2]>) -> Result<(), CsiError> {
         let list = batch.column(0).as_any().downcast_ref::<FixedSizeListArray>();
-        let list = list.ok_or_else(|| self.damaged("its `csi` changes type".into()))?;
+        let list = list.ok_or_else(|| self.changed_type())?;
         if let Some(row) = (0..list.len()).find(|&row| list.is_null(row) || list.value(row).null_count() > 0) {
             return Err(CsiError::Null { file: self.file.clone(), row: self.read + row as u64 });
         }
@@ -169,7 +202,7 @@ impl CsiReader {
             let values = &values.values()[range];
             out.extend(values.chunks_exact(PER_BIN).map(|x| pair([x[0], x[1], x[2], x[3]].map(f32::from))));
         } else {
-            return Err(self.damaged("its `csi` changes type".into()));
+            return Err(self.changed_type());
         }
         Ok(())
     }

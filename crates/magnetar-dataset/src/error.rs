@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use arrow::error::ArrowError;
+use magnetar_files::ReaderPanicked;
 use magnetar_signal::BackendError;
 use magnetar_signal::sre::SreError;
 use magnetar_trace::TraceError;
@@ -13,6 +14,7 @@ use rayon::ThreadPoolBuildError;
 
 use crate::columns::ColumnError;
 use crate::draw::DrawError;
+use crate::page_bounds::PageError;
 use crate::recipe::RecipeError;
 use crate::schema::{SCHEMA_VERSION, SchemaVersion};
 
@@ -76,6 +78,22 @@ pub enum Error {
         path: PathBuf,
         /// What Parquet reports.
         source: ParquetError,
+    },
+    /// A file that the Parquet reader panics on.
+    #[error("{}: {source}", path.display())]
+    Panicked {
+        /// The file.
+        path: PathBuf,
+        /// That it panicked.
+        source: ReaderPanicked,
+    },
+    /// A file with pages that are not read.
+    #[error("{}: {source}", path.display())]
+    Pages {
+        /// The file.
+        path: PathBuf,
+        /// Which page, and why.
+        source: PageError,
     },
     /// Rows that cannot be decoded.
     #[error("{}: from row {row} on: {source}", path.display())]
@@ -184,6 +202,11 @@ impl Error {
     /// Something wrong with a file.
     pub(crate) fn invalid(path: &Path, problem: impl Into<String>) -> Self {
         Self::Invalid { path: path.to_owned(), problem: problem.into() }
+    }
+
+    /// A Parquet reader that panicked.
+    pub(crate) fn panicked(path: &Path) -> impl FnOnce(ReaderPanicked) -> Self + '_ {
+        move |source| Self::Panicked { path: path.to_owned(), source }
     }
 
     /// A shard that is no longer what was written.

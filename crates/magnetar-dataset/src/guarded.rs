@@ -1,10 +1,9 @@
 //! The edge to the Parquet reader, which panics on some damaged files: here that is an error like any other.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
-use magnetar_files::{ReaderPanicked, guard, open_file};
+use magnetar_files::{ReaderPanicked, guard};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
@@ -12,16 +11,18 @@ use parquet::errors::ParquetError;
 use crate::checksum::{check_columns, check_footer};
 use crate::error::Error;
 use crate::manifest::ShardInfo;
+use crate::page_bounds::check_pages;
+use crate::parquet_input::ParquetInput;
 use crate::shard::parquet_error;
 
 /// What reads a Parquet file.
-pub(crate) type Builder = ParquetRecordBatchReaderBuilder<File>;
+pub(crate) type Builder = ParquetRecordBatchReaderBuilder<ParquetInput>;
 
 /// A shard whose footer was compared with its checksum and read.
 pub(crate) struct OpenShard {
     /// What reads it.
     pub builder: Builder,
-    file: File,
+    input: ParquetInput,
 }
 
 /// Opens a shard and reads its footer.
@@ -29,28 +30,32 @@ pub(crate) struct OpenShard {
 /// # Errors
 /// If there is no such file, or it is damaged.
 pub(crate) fn open(path: &Path, shard: &ShardInfo, options: ArrowReaderOptions) -> Result<OpenShard, Error> {
-    let file = open_file(path).map_err(Error::io(path))?;
-    check_footer(&file, path, shard)?;
-    let input = file.try_clone().map_err(Error::io(path))?;
-    let builder = flatten(path, guard(|| Builder::try_new_with_options(input, options)))?;
-    Ok(OpenShard { builder, file })
+    let input = ParquetInput::open(path).map_err(Error::io(path))?;
+    check_footer(input.file(), path, shard)?;
+    let builder = flatten(path, guard(|| Builder::try_new_with_options(input.clone(), options)))?;
+    Ok(OpenShard { builder, input })
 }
 
 impl OpenShard {
-    /// What reads some leaves of the schema, once they were compared with their checksums.
+    /// What reads some leaves of the schema, once they were compared with their checksums and the sizes of their pages with
+    /// what is read.
     ///
     /// # Errors
     /// Names the column that is damaged.
     pub(crate) fn with_leaves(self, path: &Path, shard: &ShardInfo, leaves: &[usize]) -> Result<Builder, Error> {
-        let check = || check_columns(&self.file, path, shard, self.builder.metadata(), leaves);
-        guard(check).map_err(|e| Error::invalid(path, e.to_string()))??;
+        let check = || {
+            check_columns(self.input.file(), path, shard, self.builder.metadata(), leaves)?;
+            check_pages(&self.input, self.builder.metadata(), leaves)
+                .map_err(|source| Error::Pages { path: path.to_owned(), source })
+        };
+        guard(check).map_err(Error::panicked(path))??;
         let mask = ProjectionMask::leaves(self.builder.parquet_schema(), leaves.iter().copied());
         Ok(self.builder.with_projection(mask))
     }
 }
 
 fn flatten<T>(path: &Path, result: Result<Result<T, ParquetError>, ReaderPanicked>) -> Result<T, Error> {
-    result.map_err(|e| Error::invalid(path, e.to_string()))?.map_err(|e| parquet_error(path, e))
+    result.map_err(Error::panicked(path))?.map_err(|e| parquet_error(path, e))
 }
 
 /// Rows of a Parquet file, batch by batch; it ends with the first error.
@@ -77,7 +82,7 @@ impl Iterator for Batches {
         let reader = self.reader.as_mut()?;
         let batch = match guard(|| reader.next()) {
             Ok(batch) => batch?.map_err(|source| Error::Rows { path: self.path.clone(), row: self.row, source }),
-            Err(e) => Err(Error::invalid(&self.path, e.to_string())),
+            Err(panicked) => Err(Error::panicked(&self.path)(panicked)),
         };
         match &batch {
             Ok(batch) => self.row += batch.num_rows() as u64,

@@ -281,25 +281,47 @@ fn statistics_of_a_small_corpus_are_sane() {
     assert!(summary.no_board.snr_error_db.unwrap().p50.abs() < 0.5);
 }
 
-/// A dataset made before generator versions were recorded is checked in all but its arithmetic, and stays alone.
-#[test]
-fn another_generator_version_is_not_made_again_and_not_mixed() {
+/// What `verify`, `merge` and going on say of a dataset whose manifest was changed.
+fn stays_alone(change: impl Fn(&str) -> String, key: &str, note: &str) {
     let folder = tempfile::tempdir().unwrap();
     let recipe = recipe(&[]);
     let [old, new] = twins(folder.path(), ["old", "new"], &recipe, 12);
     let path = old.join(MANIFEST);
-    let text = fs::read_to_string(&path).unwrap();
-    let recorded = |line: &&str| !line.contains("\"generator_version\"") && !line.contains("\"processor_class\"");
-    fs::write(&path, text.lines().filter(recorded).collect::<Vec<_>>().join("\n")).unwrap();
-    assert_eq!(Manifest::read(&old).unwrap().generator_version, 1);
+    fs::write(&path, change(&fs::read_to_string(&path).unwrap())).unwrap();
 
     let options = VerifyOptions { sample: 20, seed: 1, partial: false };
     let found = verify(&old, options, &|_| {}).unwrap();
     assert_eq!((found.regenerated, found.problems), (0, vec![]));
     assert_eq!(found.notes.len(), recipe.splits.len());
-    assert!(found.notes[0].contains("generator version 1"), "{:?}", found.notes);
+    assert!(found.notes[0].contains(note), "{:?}", found.notes);
 
-    let differs = |e: Error| assert!(e.to_string().contains("generator_version"), "{e}");
+    let differs = |e: Error| assert!(e.to_string().contains(key), "{e}");
     differs(merge(&[old.clone(), new], &folder.path().join("merged")).unwrap_err());
     differs(Plan::new(job(&recipe, &old, 20, 1)).err().unwrap());
+}
+
+/// A dataset made before generator versions were recorded is checked in all but its arithmetic, and stays alone.
+#[test]
+fn another_generator_version_is_not_made_again_and_not_mixed() {
+    let recorded = |line: &&str| !line.contains("\"generator_version\"") && !line.contains("\"processor_class\"");
+    let older = |text: &str| text.lines().filter(recorded).collect::<Vec<_>>().join("\n");
+    stays_alone(older, "generator_version", "generator version 1");
+}
+
+#[test]
+fn another_class_of_processors_is_not_made_again_and_not_mixed() {
+    let class = |text: &str| text.replace("\"processor_class\": \"ieee754\"", "\"processor_class\": \"x87\"");
+    stays_alone(class, "processor_class", "processors of class x87 made them");
+}
+
+#[test]
+fn a_sample_as_large_as_the_dataset_is_every_row_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = recipe(&[]);
+    run(job(&recipe, folder.path(), 12, 1));
+    for sample in [12, 1000] {
+        let found = verify(folder.path(), VerifyOptions { sample, seed: 1, partial: false }, &|_| {}).unwrap();
+        let most = if sample == 12 { 12 * recipe.splits.len() as u64 } else { found.rows };
+        assert_eq!((found.regenerated, found.problems), (most.min(found.rows), vec![]));
+    }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::error::ArrowError;
 use magnetar_files::{BoundedReadError, list_folder, read_text};
 use magnetar_scene::BoxShape;
 use magnetar_signal::Arrival;
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::card;
-use crate::columns::{self, Leaf, leaves};
+use crate::columns::{self, ColumnError, leaves};
 use crate::dataset::{Columns, Dataset};
 use crate::error::Error;
 use crate::folder::shard_number;
@@ -250,11 +251,8 @@ fn regenerate(
                 let stored = dataset.read_batch(split, *index, 1, Columns::All).map_err(|e| e.to_string())?;
                 let made = rows.batch(dataset.manifest().shape(), *index, index + 1).map_err(|e| e.to_string())?;
                 let compared = if exact { same(&stored, &made) } else { close(&stored, &made) };
-                compared.map_err(|column| {
-                    format!(
-                        "{}: row {index}: column {column} is not what this program makes of the recipe and seed",
-                        dataset.folder().join(split).display()
-                    )
+                compared.map_err(|difference| {
+                    format!("{}: row {index}: {difference}", dataset.folder().join(split).display())
                 })
             },
         )
@@ -263,35 +261,41 @@ fn regenerate(
     found.problems.extend(checks.into_iter().filter_map(Result::err));
 }
 
-/// The values of both, to the bit.
-fn same(stored: &RecordBatch, made: &RecordBatch) -> Result<(), String> {
-    let (stored, made) = (values(stored)?, values(made)?);
-    let differs = made.iter().find(|leaf| !stored.contains(leaf));
-    differs.map_or(Ok(()), |leaf| Err(leaf.name.clone()))
+/// How a stored row differs from one made again.
+#[derive(Debug, thiserror::Error)]
+enum Difference {
+    #[error("column {0} is not what this program makes of the recipe and seed")]
+    Column(String),
+    #[error("{0}")]
+    Columns(#[from] ColumnError),
+    #[error("{0}")]
+    Arrow(#[from] ArrowError),
 }
 
-fn values(batch: &RecordBatch) -> Result<Vec<Leaf>, String> {
-    leaves(batch).map_err(|e| e.to_string())
+/// The values of both, to the bit.
+fn same(stored: &RecordBatch, made: &RecordBatch) -> Result<(), Difference> {
+    let (stored, made) = (leaves(stored)?, leaves(made)?);
+    let differs = made.iter().find(|leaf| !stored.contains(leaf));
+    differs.map_or(Ok(()), |leaf| Err(Difference::Column(leaf.name.clone())))
 }
 
 /// Rows of another backend: what was drawn and traced to the bit, observations within rounding of ours. Estimates are
 /// left alone: they follow from the observations.
-fn close(stored: &RecordBatch, made: &RecordBatch) -> Result<(), String> {
+fn close(stored: &RecordBatch, made: &RecordBatch) -> Result<(), Difference> {
     const ESTIMATED: [&str; 7] = ["aoa", "snr_db", "raw_snr_db", "delay_s", "phase_rad", "valid", "csi"];
     let (stored_schema, made_schema) = (stored.schema(), made.schema());
     let drawn = |names: &arrow::datatypes::Schema| -> Vec<usize> {
         (0..names.fields().len()).filter(|i| !ESTIMATED.contains(&names.field(*i).name().as_str())).collect()
     };
-    let whole = |e: arrow::error::ArrowError| e.to_string();
-    same(&stored.project(&drawn(&stored_schema)).map_err(whole)?, &made.project(&drawn(&made_schema)).map_err(whole)?)?;
-    let observations = |batch| columns::csi::observations(batch).map_err(|e| e.to_string());
+    same(&stored.project(&drawn(&stored_schema))?, &made.project(&drawn(&made_schema))?)?;
+    let observations = columns::csi::observations;
     let (Some(ours), Some(theirs)) = (observations(made)?, observations(stored)?) else { return Ok(()) };
     for (ours, theirs) in ours.iter().zip(&theirs) {
         let power: f64 = ours.iter().map(|z| f64::from(z.norm_sqr())).sum();
         let apart: f64 = ours.iter().zip(theirs).map(|(a, b)| f64::from((a - b).norm_sqr())).sum();
         // Half precision rounds to 5e-4, single far below.
         if ours.len() != theirs.len() || apart.is_nan() || apart > 1e-6 * power {
-            return Err("csi".to_owned());
+            return Err(Difference::Column("csi".to_owned()));
         }
     }
     Ok(())

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use magnetar_dataset::digest;
+use arrow::error::ArrowError;
+use magnetar_dataset::{PageError, digest};
 use magnetar_files::npy::NpyError;
 use magnetar_files::{ReaderPanicked, guard};
 use magnetar_posterior::{Knowledge, PosteriorError, RowNumber, ScoreRow, Scorer, SupportSize, Volume};
@@ -36,6 +37,30 @@ pub enum VolumeFileError {
         path: PathBuf,
         /// Why.
         source: ParquetError,
+    },
+    /// It has pages that are not read.
+    #[error("{}: {source}", path.display())]
+    Pages {
+        /// The file.
+        path: PathBuf,
+        /// Which page, and why.
+        source: PageError,
+    },
+    /// Its columns cannot be decoded.
+    #[error("{}: {source}", path.display())]
+    Arrow {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ArrowError,
+    },
+    /// The Parquet reader panics on it.
+    #[error("{}: {source}", path.display())]
+    Panicked {
+        /// The file.
+        path: PathBuf,
+        /// That it panicked.
+        source: ReaderPanicked,
     },
     /// It holds something else.
     #[error("{}: {problem}", path.display())]
@@ -98,10 +123,10 @@ impl VolumeFile {
         if !std::fs::metadata(path).map_err(io)?.is_file() {
             return Err(VolumeFileError::Content { path: path.to_owned(), problem: "not a regular file".into() });
         }
-        let damaged = |e: ReaderPanicked| VolumeFileError::Content { path: path.to_owned(), problem: e.to_string() };
+        let panicked = |source: ReaderPanicked| VolumeFileError::Panicked { path: path.to_owned(), source };
         let split = OnceLock::new();
         let source = if path.extension().is_some_and(|ending| ending == "parquet") {
-            let table = guard(|| VolumeTable::open(path)).map_err(damaged)??;
+            let table = guard(|| VolumeTable::open(path)).map_err(panicked)??;
             if let Some(known) = table.split() {
                 let _ = split.set(known.to_owned());
             }
@@ -130,7 +155,8 @@ impl VolumeFile {
         let indices: Vec<u64> = numbers.iter().map(|number| number.index).collect();
         let (read, shape) = match &self.source {
             Source::Table(table) => {
-                let read = guard(|| table.read(&indices, size)).map_err(|e| self.content(e.to_string()))?;
+                let read = guard(|| table.read(&indices, size));
+                let read = read.map_err(|source| VolumeFileError::Panicked { path: self.path.clone(), source })?;
                 (read?, table.shape())
             }
             Source::Array(array) => (array.read(&indices, size)?, Some(array.shape())),

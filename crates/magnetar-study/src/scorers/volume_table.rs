@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, UInt64Type};
-use magnetar_files::open_file;
+use arrow::error::ArrowError;
+use magnetar_dataset::{ParquetInput, check_pages};
 use magnetar_posterior::SupportSize;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -34,7 +35,7 @@ pub(super) struct VolumeTable {
 
 impl VolumeTable {
     pub(super) fn open(path: &Path) -> Result<Self, VolumeFileError> {
-        let file = open_file(path).map_err(|source| VolumeFileError::Io { path: path.to_owned(), source })?;
+        let file = ParquetInput::open(path).map_err(|source| VolumeFileError::Io { path: path.to_owned(), source })?;
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
             .map_err(|source| VolumeFileError::Parquet { path: path.to_owned(), source })?;
         let notes = metadata.metadata().file_metadata().key_value_metadata();
@@ -42,6 +43,11 @@ impl VolumeTable {
             notes.and_then(|notes| notes.iter().find(|note| note.key == SPLIT_KEY)).and_then(|note| note.value.clone());
         let mut table = Self { path: path.to_owned(), metadata, places: HashMap::new(), shape: None, split };
         table.check_columns()?;
+        let schema = table.metadata.parquet_schema();
+        let mask = ProjectionMask::columns(schema, ["index", "mass"]);
+        let leaves: Vec<usize> = (0..schema.num_columns()).filter(|&leaf| mask.leaf_included(leaf)).collect();
+        check_pages(&file, table.metadata.metadata(), &leaves)
+            .map_err(|source| VolumeFileError::Pages { path: path.to_owned(), source })?;
         table.read_index()?;
         Ok(table)
     }
@@ -60,6 +66,10 @@ impl VolumeTable {
         VolumeFileError::Content { path: self.path.clone(), problem }
     }
 
+    fn arrow(&self, source: ArrowError) -> VolumeFileError {
+        VolumeFileError::Arrow { path: self.path.clone(), source }
+    }
+
     fn check_columns(&mut self) -> Result<(), VolumeFileError> {
         let schema = self.metadata.schema();
         for name in ["index", "mass"] {
@@ -67,7 +77,7 @@ impl VolumeTable {
                 return Err(self.content(format!("has no column {name:?}; expected index and mass")));
             }
         }
-        let field = schema.field_with_name("mass").map_err(|e| self.content(e.to_string()))?;
+        let field = schema.field_with_name("mass").map_err(|e| self.arrow(e))?;
         if !matches!(field.data_type(), DataType::FixedSizeList(..) | DataType::List(_) | DataType::LargeList(_)) {
             return Err(self.content(format!("column mass is {}, expected lists of numbers", field.data_type())));
         }
@@ -81,7 +91,8 @@ impl VolumeTable {
         rows: Option<RowSelection>,
         batch: usize,
     ) -> Result<ParquetRecordBatchReader, VolumeFileError> {
-        let file = open_file(&self.path).map_err(|source| VolumeFileError::Io { path: self.path.clone(), source })?;
+        let file =
+            ParquetInput::open(&self.path).map_err(|source| VolumeFileError::Io { path: self.path.clone(), source })?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
         let builder = builder.with_projection(mask).with_batch_size(batch);
@@ -95,8 +106,8 @@ impl VolumeTable {
     fn read_index(&mut self) -> Result<(), VolumeFileError> {
         let mut place = 0;
         for batch in self.reader("index", None, BATCH)? {
-            let batch = batch.map_err(|e| self.content(e.to_string()))?;
-            let column = cast(batch.column(0), &DataType::UInt64).map_err(|e| self.content(e.to_string()))?;
+            let batch = batch.map_err(|e| self.arrow(e))?;
+            let column = cast(batch.column(0), &DataType::UInt64).map_err(|e| self.arrow(e))?;
             for index in column.as_primitive::<UInt64Type>() {
                 let index = index.ok_or_else(|| self.content(format!("row {place} of the table has no index")))?;
                 if place == MAX_ROWS {
@@ -121,7 +132,7 @@ impl VolumeTable {
         let mut by_place: HashMap<usize, Vec<f64>> = HashMap::with_capacity(places.len());
         let mut wanted = places.iter();
         for batch in self.reader("mass", Some(selection), places.len().max(1))? {
-            let batch = batch.map_err(|e| self.content(e.to_string()))?;
+            let batch = batch.map_err(|e| self.arrow(e))?;
             let lists = batch.column(0);
             for n in 0..lists.len() {
                 let place = *wanted.next().ok_or_else(|| self.content("has more rows than its footer says".into()))?;
@@ -145,7 +156,7 @@ impl VolumeTable {
             let problem = format!("a volume of {} masses, expected {}", values.len(), shown(size));
             return Err(self.content(problem));
         }
-        let values = cast(&values, &DataType::Float64).map_err(|e| self.content(e.to_string()))?;
+        let values = cast(&values, &DataType::Float64).map_err(|e| self.arrow(e))?;
         let values: &Float64Array = values.as_primitive::<Float64Type>();
         if values.null_count() > 0 {
             return Err(self.content("a volume with a missing mass".into()));
