@@ -7,6 +7,8 @@
 #
 #   SECONDS_PER_TARGET  time of each target (default 4, for CI); 0 for no end but RUNS
 #   RUNS=N              end a target after N executions
+#   LONG=1              build for long runs: everything optimised, coverage without tracing comparisons; some minutes more to
+#                       build, several times as many executions per second
 #   KEEP=1              take what was found into the kept corpus, fuzz/corpus/, minimised
 #   JSON=FILE           write the table there as JSON, too
 #   MAGNETAR=FILE       the command line that makes the valid inputs (built if it is not there)
@@ -27,7 +29,16 @@ mkdir -p "$work"
 
 # What is fuzzed has the dependencies of the product.
 cp ../Cargo.lock Cargo.lock
-cargo build --release --quiet --target "$host"
+profile=release
+if [ -n "${LONG:-}" ]; then
+  profile=long
+  # As .cargo/config.toml, without the calls at every comparison: what they find is in the kept corpus already.
+  export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=3 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
+fi
+cargo build --profile "$profile" --quiet --target "$host"
+unset RUSTFLAGS
+binaries=$CARGO_TARGET_DIR/$host/$profile
 magnetar=${MAGNETAR:-$product/release/magnetar}
 [ -x "$magnetar" ] || (cd .. && CARGO_TARGET_DIR=$product cargo build --release --quiet)
 seeds=$work/seeds
@@ -54,7 +65,7 @@ keep() {
   rm -rf "$fresh"
   mkdir -p "$fresh" corpus
   cp "$seeds/$target"/* "$fresh"
-  "$CARGO_TARGET_DIR/$host/release/$target" -merge=1 -max_len="$(max_len "$target")" "$fresh" "$@" \
+  "$binaries/$target" -merge=1 -max_len="$(max_len "$target")" "$fresh" "$@" \
     >"$work/$target.merge.log" 2>&1 </dev/null
   for seed in "$seeds/$target"/*; do rm "$fresh/$(basename "$seed")"; done
   tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C "$fresh" -c . | gzip -9n >"corpus/$target.tar.gz"
@@ -77,7 +88,7 @@ for target in "${targets[@]}"; do
   before=$(find "$artifacts" -type f | wc -l)
   # The first folder takes what is new; the others are only read.
   status=0
-  "$CARGO_TARGET_DIR/$host/release/$target" "$found" "$kept" "$seeds/$target" -max_len="$(max_len "$target")" \
+  "$binaries/$target" "$found" "$kept" "$seeds/$target" -max_len="$(max_len "$target")" \
     -max_total_time="$seconds" -runs="${RUNS:--1}" -rss_limit_mb=512 -timeout=60 -report_slow_units=60 -print_final_stats=1 \
     -artifact_prefix="$artifacts/" >"$work/$target.log" 2>&1 </dev/null || status=$?
   statistic() { sed -n "s/^stat::$1: *//p" "$work/$target.log" | tail -1; }

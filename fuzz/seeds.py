@@ -137,6 +137,9 @@ def main(magnetar, out):
     seed("campaign", "iq.sigmf-meta", json.dumps({"global": meta, "captures": []}).encode())
     seed("campaign", "phases.csv", b"aoa_deg,phase_deg\n-30,5\n10,-5\n")
 
+    seed("poses", "poses.csv", b"x,y,z,note,heading_deg\n1,-2.5,1.1,a,90\n\n0,3,1e0,b,-10\n")
+    seed("poses", "poses.jsonl", b'{"x":1,"y":-2.5,"heading_deg":90}\n{"x":0,"y":3.0,"z":1.1,"heading_deg":-10}\n')
+
     for number, (descr, size) in enumerate([("<f4", 4), ("<f8", 8), ("<c8", 8), (">c16", 16)]):
         seed("npy", f"{number}.npy", npy(descr, "(2, 2)", bytes(range(4 * size)), 1 + number // 3))
     seed("estimate", "64_bins", b"".join(
