@@ -177,3 +177,13 @@ fn parts_of_many_machines_become_one_dataset() {
     assert!(files(&folder.path().join("merged")) == files(&folder.path().join("whole")));
     assert!(cli::fail(&["generate", "--seed", "2", "--limit", "50", "--out", &out("whole")]).contains("seed: 2, 1"));
 }
+
+#[test]
+fn a_part_without_shards_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("part");
+    let what = ["generate", "--split", "test", "--limit", "50", "--shard-size", "20", "--csi", "none"];
+    let output = cli::run(&[&what[..], &["--part", "1/100000", "--out", out.to_str().unwrap()]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("test: nothing in this part: the split has 3 shards"), "{said}");
+}

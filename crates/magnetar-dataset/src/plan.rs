@@ -21,6 +21,8 @@ pub struct Plan {
     /// Held from the planning on if the folder was there.
     lock: Option<FolderLock>,
     kept: u64,
+    /// Splits whose shards are fewer than the parts they are cut into, so that this part has none: name and shards.
+    empty: Vec<(String, u64)>,
 }
 
 impl Plan {
@@ -37,7 +39,7 @@ impl Plan {
         for name in &job.splits {
             job.recipe.split(name)?;
         }
-        let mut asked = Vec::new();
+        let (mut asked, mut empty) = (Vec::new(), Vec::new());
         // In the recipe's order and each once, however they were named.
         for (name, split) in
             job.recipe.splits.iter().filter(|(name, _)| job.splits.is_empty() || job.splits.contains(name))
@@ -47,11 +49,15 @@ impl Plan {
                 return Err(Error::NothingToGenerate);
             }
             let rows = sets * u64::from(split.views);
-            asked.extend(shards(&job, name, rows)?);
+            let own = shards(&job, name, rows)?;
+            if own.is_empty() {
+                empty.push((name.clone(), rows.div_ceil(u64::from(job.recipe.store.shard_rows))));
+            }
+            asked.extend(own);
             manifest.splits.insert(name.clone(), SplitManifest { rows, views: split.views, shards: Vec::new() });
         }
         check_writable(&job.out)?;
-        let mut plan = Self { job, manifest, pending: Vec::new(), before: None, lock: None, kept: 0 };
+        let mut plan = Self { job, manifest, pending: Vec::new(), before: None, lock: None, kept: 0, empty };
         if plan.job.out.exists() {
             plan.lock = Some(FolderLock::acquire(&plan.job.out).map_err(Error::io(&plan.job.out))?);
             plan.before = existing(&plan.job.out)?;
@@ -80,6 +86,12 @@ impl Plan {
     #[must_use]
     pub fn kept_rows(&self) -> u64 {
         self.kept
+    }
+
+    /// Splits of which the part asked for has no shard, and how many shards each has in all: fewer than there are parts.
+    #[must_use]
+    pub fn empty_splits(&self) -> &[(String, u64)] {
+        &self.empty
     }
 
     /// Bytes that are free where the dataset goes, if the system says.

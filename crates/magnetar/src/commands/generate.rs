@@ -116,6 +116,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (split, rows) in plan.rows_by_split() {
         note!("{split}: {rows} rows to make");
     }
+    for (split, shards) in plan.empty_splits() {
+        note!(
+            "{split}: nothing in this part: the split has {shards} shards, fewer than there are parts; use fewer parts or a \
+             smaller --shard-size"
+        );
+    }
     if plan.kept_rows() > 0 {
         note!("{} rows are there already", plan.kept_rows());
     }

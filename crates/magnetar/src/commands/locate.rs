@@ -71,6 +71,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.plot {
         check_name(path)?;
     }
+    if let Some(path) = &args.out {
+        let npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+        ensure!(npy, "{}: expected a name that ends in .npy, which is what is written", path.display());
+    }
     let scene = Scene::load(&args.scene)?;
     let named = args.radio.recipe()?;
     let of_recipe = named.is_some();
