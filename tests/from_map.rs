@@ -132,6 +132,16 @@ fn bad_maps_are_refused_by_name() {
     fs::write(dir.path().join("map.pgm"), empty).unwrap();
     let message = call(&yaml);
     assert!(message.contains("no room found") && message.contains("--inside"), "{message}");
+    // Noise as large as a hall: the fit would take minutes, so it is not begun.
+    let mut noise = b"P5\n4000 4000\n255\n".to_vec();
+    let mut state = 1u32;
+    noise.extend((0..4000 * 4000).map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if state >> 30 == 0 { 0u8 } else { 254 }
+    }));
+    fs::write(dir.path().join("map.pgm"), noise).unwrap();
+    let message = call(&yaml);
+    assert!(message.contains("this is noise"), "{message}");
     assert!(!out.exists(), "a refused map leaves no scene behind");
     assert!(dir.path().join("room.png").exists(), "but a picture of what was read");
 }
