@@ -18,6 +18,7 @@ mod faults;
 mod folder;
 mod from_map;
 mod hostile_files;
+mod learned;
 mod locate;
 mod observe;
 mod older_datasets;

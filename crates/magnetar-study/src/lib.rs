@@ -46,8 +46,8 @@ pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};
 pub use receiver_view::{ReceiverView, stratum, truth};
 pub use scorers::{
-    NamedScorer, OpenScorer, SCORERS, SceneDevices, ScorerSettings, VolumeFile, VolumeFileError, is_volume_file,
-    open_scorer, open_twin, scene_twin, uses_twin,
+    NamedScorer, OpenScorer, SCORERS, SceneDevices, ScorerSettings, ScorerSource, VolumeFile, VolumeFileError,
+    is_volume_file, open_scorer, open_twin, scene_twin, uses_twin,
 };
 pub use twin_model::{assignment_index, known_split, twin_model};
 

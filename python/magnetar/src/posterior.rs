@@ -207,7 +207,7 @@ fn settings(parameters: Option<&str>, recipe: Option<&Recipe>) -> Outcome<Scorer
         (None, Some(recipe)) => return Ok(ScorerSettings::shipped_for(&recipe.recipe)?),
         (None, None) => return Ok(ScorerSettings::shipped()?),
     };
-    Ok(ScorerSettings { parameters, backend: Arc::new(CpuScoring) })
+    Ok(ScorerSettings { parameters, backend: Arc::new(CpuScoring), source: None })
 }
 
 #[pymethods]

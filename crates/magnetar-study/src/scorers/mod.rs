@@ -3,6 +3,7 @@
 //! A scorer of your own is one file here (or in a crate before this one) and one entry in [`SCORERS`].
 
 mod scene_twin;
+mod source;
 mod twin;
 mod volume_array;
 mod volume_file;
@@ -15,6 +16,7 @@ use magnetar_dataset::Recipe;
 use magnetar_posterior::{CpuScoring, PosteriorError, Scorer, ScoringBackend, TwinFile, UniformScorer};
 
 pub use scene_twin::{SceneDevices, scene_twin};
+pub use source::ScorerSource;
 pub use twin::open_twin;
 pub use volume_file::{VolumeFile, VolumeFileError};
 
@@ -27,6 +29,8 @@ pub struct ScorerSettings {
     pub parameters: TwinFile,
     /// What scores the twin's candidates.
     pub backend: Arc<dyn ScoringBackend>,
+    /// Scorers that this crate does not know.
+    pub source: Option<Arc<dyn ScorerSource>>,
 }
 
 impl ScorerSettings {
@@ -35,7 +39,7 @@ impl ScorerSettings {
     /// # Errors
     /// Never for a released build: a test reads the shipped parameters.
     pub fn shipped() -> Result<Self, PosteriorError> {
-        Ok(Self { parameters: TwinFile::shipped()?, backend: Arc::new(CpuScoring) })
+        Ok(Self { parameters: TwinFile::shipped()?, backend: Arc::new(CpuScoring), source: None })
     }
 
     /// The shipped parameters that were fitted to a recipe, or else those of recipe `paper`, on the CPU.
@@ -71,7 +75,7 @@ pub const SCORERS: &[NamedScorer] = &[
 /// Endings of the files that hold volumes.
 const FILE_ENDINGS: [&str; 2] = ["parquet", "npy"];
 
-/// Opens a scorer by name, or a file of volumes by path.
+/// Opens a scorer by name (one of this crate, or of the settings' source), or a file of volumes by path.
 ///
 /// # Errors
 /// If there is no such scorer or file, or it cannot be made for the recipe.
@@ -79,12 +83,15 @@ pub fn open_scorer(name: &str, recipe: &Recipe, settings: &ScorerSettings) -> Re
     if let Some(known) = named(name) {
         return (known.open)(recipe, settings);
     }
-    let path = Path::new(name);
-    if !is_volume_file(name) {
-        let names = SCORERS.iter().map(|known| known.name.to_owned()).collect();
-        return Err(StudyError::UnknownScorer { name: name.to_owned(), names });
+    if let Some(source) = settings.source.as_ref().filter(|source| source.opens(name)) {
+        return source.open(name, recipe, settings);
     }
-    Ok(Arc::new(VolumeFile::open(path)?))
+    if !is_volume_file(name) {
+        let own = SCORERS.iter().map(|known| known.name.to_owned());
+        let others = settings.source.iter().flat_map(|source| source.names());
+        return Err(StudyError::UnknownScorer { name: name.to_owned(), names: own.chain(others).collect() });
+    }
+    Ok(Arc::new(VolumeFile::open(Path::new(name))?))
 }
 
 fn named(name: &str) -> Option<&'static NamedScorer> {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::definition::{Definition, Posterior};
 use crate::StudyError;
 use crate::chunk::Chunk;
-use crate::scorers::{ScorerSettings, is_volume_file, open_scorer};
+use crate::scorers::{SCORERS, ScorerSettings, ScorerSource, is_volume_file, open_scorer};
 
 /// Names and units of the columns that a scorer adds.
 pub(super) const SCORE_COLUMNS: [(&str, &str); 5] =
@@ -40,6 +40,8 @@ pub struct SweepScorer {
     name: String,
     settings: ScorerSettings,
     size: SupportSize,
+    /// Identity of a scorer that its name and the twin's parameters do not describe: a model's weights.
+    model: Option<String>,
     /// The scorer that knows the base recipe, and that recipe's hash.
     base: Option<(Arc<dyn Scorer>, String)>,
 }
@@ -70,12 +72,14 @@ impl SweepScorer {
         }
         // Made here in any case, so that a wrong name is found before any work.
         let scorer = open_scorer(name, base, &settings)?;
+        let described = SCORERS.iter().any(|known| known.name == name);
+        let model = (!described).then(|| scorer.identity());
         let base = match sweep.posterior {
             Posterior::None => return Ok(None),
             Posterior::Own => None,
             Posterior::Base => Some((scorer, base.hash())),
         };
-        Ok(Some(Self { name: name.to_owned(), settings, size, base }))
+        Ok(Some(Self { name: name.to_owned(), settings, size, model, base }))
     }
 
     /// The scorer of a finished sweep, on the CPU.
@@ -83,8 +87,9 @@ impl SweepScorer {
         sweep: &Definition,
         base: &Recipe,
         record: &SweepScorerRecord,
+        source: Option<Arc<dyn ScorerSource>>,
     ) -> Result<Option<Self>, StudyError> {
-        let settings = ScorerSettings { parameters: record.parameters.clone(), backend: Arc::new(CpuScoring) };
+        let settings = ScorerSettings { parameters: record.parameters.clone(), backend: Arc::new(CpuScoring), source };
         let [headings, rows, columns] = record.support;
         Self::on_support(sweep, base, &record.name, settings, SupportSize { headings, rows, columns })
     }
@@ -108,7 +113,8 @@ impl SweepScorer {
             "cpu" => String::new(),
             other => format!(", on {other}"),
         };
-        format!("{} v1, {headings} x {rows} x {columns}, knows {knows}, {parameters:?}{device}", self.name)
+        let model = self.model.as_ref().map_or_else(String::new, |identity| format!(", {identity}"));
+        format!("{} v1, {headings} x {rows} x {columns}, knows {knows}, {parameters:?}{device}{model}", self.name)
     }
 
     /// The scorer for the rows of a point.

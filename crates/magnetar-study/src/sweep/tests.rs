@@ -141,7 +141,7 @@ fn an_axis_of_recipes_puts_them_in_the_bases_place() {
     let folder = tempfile::tempdir().unwrap();
     run(&sweep, folder.path(), 2);
     let options = VerifyOptions { sample: 40, seed: 1, partial: false };
-    assert!(verify_sweep(folder.path(), options, &|_| {}).unwrap().problems.is_empty());
+    assert!(verify_sweep(folder.path(), options, None, &|_| {}).unwrap().problems.is_empty());
     let alone = "[[axis]]\nrecipes = [\"field\"]";
     assert!(refused("", alone).contains("one-at-a-time"));
     for (axis, words) in [
@@ -308,7 +308,7 @@ fn storing_changes_no_number_and_verification_finds_damage() {
     assert!(a.table.results == b.table.results);
     let options = VerifyOptions { sample: 5, seed: 1, partial: false };
     for folder in [&plain, &stored] {
-        let found = verify_sweep(folder.path(), options, &|_| {}).unwrap();
+        let found = verify_sweep(folder.path(), options, None, &|_| {}).unwrap();
         assert_eq!(found.problems, Vec::<String>::new());
         assert!(found.regenerated >= 40);
     }
@@ -316,7 +316,7 @@ fn storing_changes_no_number_and_verification_finds_damage() {
     let path = plain.path().join("points").join(format!("{}.json", &hash[..16]));
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"rows\":40", "\"rows\":41")).unwrap();
-    assert!(verify_sweep(plain.path(), options, &|_| {}).unwrap().problems[0].contains("SHA-256"));
+    assert!(verify_sweep(plain.path(), options, None, &|_| {}).unwrap().problems[0].contains("SHA-256"));
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn scores_are_measured_row_by_row_differences_are_paired_and_verification_scores
     let effects = main_effects(&outcome.table, 0, "arrivals_mean");
     assert_eq!(effects.iter().map(|e| e.number.unwrap()).collect::<Vec<_>>(), [20.0, 50.0, 60.0]);
     let options = VerifyOptions { sample: 40, seed: 1, partial: false };
-    let verified = verify_sweep(folder.path(), options, &|_| {}).unwrap();
+    let verified = verify_sweep(folder.path(), options, None, &|_| {}).unwrap();
     assert_eq!((verified.problems, verified.regenerated), (Vec::new(), 40));
     // Another scorer's results are other results.
     let twin = SweepScorer::new(&sweep.definition, &sweep.base, "twin", settings()).unwrap();

@@ -13,19 +13,20 @@ use super::measure::Metric;
 use super::run::{measure_point, point_folder, read_result, result_path};
 use super::scoring::{HPD_GAP, SCORE_COLUMNS, SweepScorer};
 use super::table::{ListedPoint, SWEEP_TABLE, SweepManifest};
-use crate::StudyError;
+use crate::{ScorerSource, StudyError};
 
 /// Log posteriors of devices differ by rounding, within 1e-3 nat; a MAP may then move to an equal neighbour.
 const DEVICE_TOLERANCE: f64 = 1e-2;
 
 /// Checks a sweep: every file's hash, every stored dataset like any other, and as many points measured again as hold
-/// `options.sample` rows (at least one), scores included.
+/// `options.sample` rows (at least one), scores included. `source` opens scorers that this crate does not know.
 ///
 /// # Errors
 /// Only if there is no readable manifest; everything else is listed as a problem.
 pub fn verify_sweep(
     folder: &Path,
     options: VerifyOptions,
+    source: Option<Arc<dyn ScorerSource>>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Verification, StudyError> {
     let manifest = SweepManifest::read(folder)?;
@@ -58,7 +59,7 @@ pub fn verify_sweep(
             manifest.generator_version
         ));
     } else if found.problems.is_empty() && !manifest.points.is_empty() {
-        measure_again(folder, &manifest, options, &mut found);
+        measure_again(folder, &manifest, options, source, &mut found);
     }
     Ok(found)
 }
@@ -71,11 +72,17 @@ fn check_hash(path: &Path, expected: &str, found: &mut Verification) {
     }
 }
 
-fn measure_again(folder: &Path, manifest: &SweepManifest, options: VerifyOptions, found: &mut Verification) {
+fn measure_again(
+    folder: &Path,
+    manifest: &SweepManifest,
+    options: VerifyOptions,
+    source: Option<Arc<dyn ScorerSource>>,
+    found: &mut Verification,
+) {
     let wanted = options.sample.div_ceil(manifest.sweep.rows.max(1)).clamp(1, manifest.points.len() as u64);
     let scorer = manifest.scorer.as_ref().map(|record| {
         let base = checked(&manifest.base, folder)?;
-        SweepScorer::again(&manifest.sweep, &base, record)
+        SweepScorer::again(&manifest.sweep, &base, record, source)
     });
     let scorer = match scorer.transpose() {
         Ok(scorer) => scorer.flatten(),

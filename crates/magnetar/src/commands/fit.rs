@@ -172,7 +172,7 @@ fn search(
 }
 
 /// `OUT.checkpoint`.
-fn checkpoint_path(out: &Path) -> PathBuf {
+pub(super) fn checkpoint_path(out: &Path) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
     name.push(".checkpoint");
     PathBuf::from(name)

@@ -32,10 +32,12 @@ mod replay;
 mod report;
 mod scene;
 mod scene_from_map;
+mod scorer;
 mod scorer_args;
 mod stats;
 mod sweep;
 mod trace;
+mod train;
 mod validate;
 mod verify;
 mod version;
@@ -94,6 +96,11 @@ pub enum Command {
     Audit(audit::Args),
     /// Fit the widths of the twin's likelihood on training rows.
     Fit(fit::Args),
+    /// Train a learned scorer: the paper's designs, or ours on top of the twin.
+    Train(train::Args),
+    /// List scorers and designs, show a model.
+    #[command(subcommand)]
+    Scorer(scorer::Action),
     /// Write candidate features and targets for training elsewhere.
     Features(features::Args),
     /// Compare corpora over axes of recipe keys, on the same random numbers.
@@ -144,6 +151,8 @@ pub fn run(command: Command, whole: fn() -> clap::Command) -> anyhow::Result<Exi
         Command::Ablation(args) => ablation::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Fit(args) => fit::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Scorer(action) => scorer::run(&action),
         Command::Features(args) => features::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Replay(args) => replay::run(&args),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use magnetar_dataset::{Dataset, Recipe};
+use magnetar_neural::LearnedScorers;
 use magnetar_posterior::{Scorer, SupportSize, Twin, TwinFile};
-use magnetar_study::{ScorerSettings, is_volume_file, open_scorer, open_twin, uses_twin};
+use magnetar_study::{ScorerSettings, ScorerSource, is_volume_file, open_scorer, open_twin, uses_twin};
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
@@ -18,8 +19,8 @@ pub const TWIN: &str = "twin";
 /// Flags of every command that scores.
 #[derive(clap::Args)]
 pub struct ScorerArgs {
-    /// What scores: twin, uniform, or a file of volumes (.parquet as `posterior --all` writes it, or .npy [rows, D, H, W]
-    /// of masses, volume n for row n).
+    /// What scores: twin, uniform, a model that `magnetar train` made (.safetensors), or a file of volumes (.parquet as `posterior --all` writes it, or .npy [rows, D, H, W] of masses,
+    /// volume n for row n).
     #[arg(long = "scorer", default_value = TWIN, value_name = "NAME|FILE")]
     scorers: Vec<String>,
     /// Fitted parameters of the twin's likelihood: a file that `magnetar fit` made, or the shipped ones by their recipe's
@@ -49,12 +50,12 @@ impl ScorerArgs {
             (None, None) => TwinFile::shipped()?,
         };
         let backend = if self.uses_twin() { self.backend } else { BackendChoice::Cpu };
-        Ok(ScorerSettings { parameters, backend: backend.scoring()? })
+        Ok(ScorerSettings { parameters, backend: backend.scoring()?, source: Some(learned_scorers()) })
     }
 
     /// Whether the twin is among the scorers, or in one of them.
     fn uses_twin(&self) -> bool {
-        self.scorers.iter().any(|name| uses_twin(name))
+        self.scorers.iter().any(|name| uses_twin(name) || LearnedScorers.uses_twin(name))
     }
 
     /// The name of the one scorer that a command takes.
@@ -108,10 +109,15 @@ impl ScorerArgs {
         Ok((name, self.settings(None)?))
     }
 
-    /// Warns when the twin's parameters were fitted to another recipe.
+    /// Warns when the twin's parameters were fitted to another recipe, or a model was trained on one.
     fn warn(&self, recipe: &Recipe, settings: &ScorerSettings) {
+        for name in self.scorers.iter().filter(|name| LearnedScorers.opens(name)) {
+            if let Some(warning) = LearnedScorers.warning(name, recipe) {
+                eprintln!("warning: {warning}");
+            }
+        }
         let fitted = &settings.parameters;
-        if self.uses_twin() && fitted.recipe_hash != recipe.hash() {
+        if self.scorers.iter().any(|name| uses_twin(name)) && fitted.recipe_hash != recipe.hash() {
             eprintln!(
                 "warning: the parameters were fitted to recipe {:?}, not to this dataset's {:?}; \
                  `magnetar fit DATASET --out FILE` makes parameters for it, --parameters FILE uses them",
@@ -119,6 +125,11 @@ impl ScorerArgs {
             );
         }
     }
+}
+
+/// What opens learned scorers.
+pub fn learned_scorers() -> Arc<dyn ScorerSource> {
+    Arc::new(LearnedScorers)
 }
 
 /// Flags of the size of the support.

@@ -11,6 +11,7 @@ use magnetar_study::sweep::{SWEEP_MANIFEST, SWEEP_PAGE, SweepTable, verify_sweep
 use serde_json::json;
 
 use super::dataset_folder::open_dataset;
+use super::scorer_args::learned_scorers;
 use crate::progress;
 
 /// A larger file is not the page of a sweep.
@@ -52,7 +53,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let options = VerifyOptions { sample: args.sample, seed, partial: args.partial };
     let found = if args.dataset.join(SWEEP_MANIFEST).is_file() {
         let bar = progress::bar(0, "rows");
-        let mut found = verify_sweep(&args.dataset, options, &|rows| bar.inc(rows))?;
+        let mut found = verify_sweep(&args.dataset, options, Some(learned_scorers()), &|rows| bar.inc(rows))?;
         bar.finish_and_clear();
         if found.problems.is_empty() {
             check_page(&args.dataset, &mut found)?;

@@ -1,0 +1,120 @@
+//! One row as a model is shown it: a support, features, a target, and the candidates that are scored.
+
+use magnetar_posterior::{Mask, Support, SupportSize, Target};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
+use super::plan::{Sampling, TrainingPlan};
+use super::rows::{TrainingRow, TrainingRows};
+use crate::{Inputs, NeuralError, Picked};
+
+/// Logarithm of the weight of candidates that do not count.
+const NO_WEIGHT: f32 = -1e30;
+
+/// One exposure.
+#[derive(Debug, Clone)]
+pub struct Exposure {
+    /// What the network is given.
+    pub inputs: Inputs,
+    /// The candidates that are scored.
+    pub picked: Picked,
+    /// Logarithm of how many candidates each stands for, in the order they are scored.
+    pub log_weights: Vec<f32>,
+    /// The target's weights, in the same order.
+    pub targets: Vec<f32>,
+    /// N_V: valid candidates of the whole support.
+    pub valid: usize,
+    /// The target.
+    pub target: Target,
+}
+
+impl Exposure {
+    /// Exposure `number` of a run: random numbers are those of its own stream.
+    ///
+    /// # Errors
+    /// If its support or target cannot be made.
+    pub fn draw(
+        plan: &TrainingPlan,
+        rows: &TrainingRows,
+        row: &TrainingRow,
+        cells: usize,
+        number: u64,
+    ) -> Result<Self, NeuralError> {
+        let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
+        rng.set_stream(number);
+        let size = SupportSize { headings: plan.headings, rows: cells, columns: cells };
+        let (view, truth) = (&row.view, &row.truth);
+        let (support, mask, target) = if plan.truth_inserted {
+            let at = [truth.position.x, truth.position.y];
+            let support = Support::training(&view.layout.room, size, at, &mut rng)?;
+            let mask = support.mask(&view.rx);
+            let target = Target::training(&support, &mask, truth)?;
+            (support, mask, target)
+        } else {
+            let support = view.support(size)?;
+            let mask = support.mask(&view.rx);
+            let target = Target::evaluation(&support, &mask, truth)?;
+            (support, mask, target)
+        };
+        let twin = rows
+            .twin()
+            .map(|twin| twin.score_without(row.left_out, &view.layout, &view.rx, &view.arrivals, &support))
+            .transpose()?;
+        let inputs = Inputs::new(&view.on(&support), twin.as_ref())?;
+        let (picked, log_weights) = pick(plan.sampling, size, &mask, &target, &mut rng);
+        let targets = picked.candidates(size).iter().map(|n| target.weight(*n) as f32).collect();
+        Ok(Self { inputs, picked, log_weights, targets, valid: mask.count(), target })
+    }
+}
+
+/// The candidates that are scored, and the logarithms of how many each stands for.
+fn pick(
+    sampling: Sampling,
+    size: SupportSize,
+    mask: &Mask,
+    target: &Target,
+    rng: &mut ChaCha8Rng,
+) -> (Picked, Vec<f32>) {
+    let plane = size.rows * size.columns;
+    let true_heading = |d: usize| target.voxels.iter().any(|(n, _)| n / plane == d);
+    match sampling {
+        Sampling::Candidates(count) => {
+            let is_target = |n: usize| target.voxels.iter().any(|(voxel, _)| *voxel == n);
+            let rest: Vec<usize> = (0..size.len()).filter(|n| mask.is_valid(n % plane) && !is_target(*n)).collect();
+            let mut picked: Vec<usize> = target.voxels.iter().map(|(n, _)| *n).collect();
+            let mut weights = vec![0.0; picked.len()];
+            for (place, stands_for) in strata(rest.len(), count, rng) {
+                picked.push(rest[place]);
+                weights.push(libm::log(stands_for as f64) as f32);
+            }
+            (Picked::Candidates(picked), weights)
+        }
+        Sampling::Headings(count) => {
+            let mut headings: Vec<(usize, usize)> =
+                (0..size.headings).filter(|d| true_heading(*d)).map(|d| (d, 1)).collect();
+            let rest: Vec<usize> = (0..size.headings).filter(|d| !true_heading(*d)).collect();
+            headings.extend(strata(rest.len(), count, rng).into_iter().map(|(place, of)| (rest[place], of)));
+            let weight = |of: usize, cell: usize| {
+                if mask.is_valid(cell) { libm::log(of as f64) as f32 } else { NO_WEIGHT }
+            };
+            let weights = headings.iter().flat_map(|(_, of)| (0..plane).map(move |cell| (*of, cell)));
+            let weights = weights.map(|(of, cell)| weight(of, cell)).collect();
+            (Picked::Headings(headings.into_iter().map(|(d, _)| d).collect()), weights)
+        }
+        Sampling::All => {
+            let weight = |n: usize| if mask.is_valid(n % plane) { 0.0 } else { NO_WEIGHT };
+            (Picked::All, (0..size.len()).map(weight).collect())
+        }
+    }
+}
+
+/// One place of each of `count` strata of `total` places, and how many places its stratum has.
+fn strata(total: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
+    let count = count.min(total);
+    (0..count)
+        .map(|n| {
+            let (first, end) = (n * total / count, (n + 1) * total / count);
+            (rng.random_range(first..end), end - first)
+        })
+        .collect()
+}

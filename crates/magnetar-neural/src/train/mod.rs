@@ -1,0 +1,18 @@
+//! Training: exposures drawn on the fly, gradients by a tape, Adam, stages, checkpoints.
+
+mod adam;
+mod checkpoint;
+mod exposure;
+mod loss;
+mod plan;
+mod rows;
+mod tape;
+#[cfg(test)]
+mod tests;
+mod trainer;
+mod validation;
+
+pub use exposure::Exposure;
+pub use plan::{Preset, Sampling, TrainingPlan};
+pub use rows::{TrainingRow, TrainingRows};
+pub use trainer::{Progress, Trainer};

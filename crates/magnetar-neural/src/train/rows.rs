@@ -1,0 +1,183 @@
+//! The rows that a model is shown.
+
+use std::sync::Arc;
+
+use magnetar_dataset::{Columns, Dataset, Generator, Recipe, Record};
+use magnetar_posterior::TwinScorer;
+use magnetar_scene::Pose;
+use magnetar_study::{ReceiverView, StudyError, assignment_index, truth};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+
+use crate::NeuralError;
+
+/// The splits that models learn from and are chosen on.
+const TRAIN: &str = "train";
+const VALIDATION: &str = "val";
+
+/// What training needs of a row.
+#[derive(Debug, Clone)]
+pub struct TrainingRow {
+    /// What the receiver knows.
+    pub view: ReceiverView,
+    /// Where the TX is.
+    pub truth: Pose,
+    /// Number of the row's own material assignment among those the twin knows: withheld from it.
+    pub left_out: Option<usize>,
+}
+
+impl TrainingRow {
+    fn new(mut record: Record, recipe: &Recipe) -> Self {
+        record.csi = None;
+        let left_out = assignment_index(recipe, &record.materials);
+        Self { view: ReceiverView::of(&record), truth: truth(&record), left_out }
+    }
+}
+
+enum Source {
+    /// Drawn when they are needed: index by index, again from 0 after the split's count.
+    Recipe { generator: Box<Generator>, count: u64 },
+    /// Read before: every pass in an order of its own.
+    Dataset(Vec<TrainingRow>),
+}
+
+/// Rows to learn from, and rows to choose on.
+pub struct TrainingRows {
+    recipe: Arc<Recipe>,
+    source: Source,
+    validation: Vec<TrainingRow>,
+    /// The twin of designs that look at one.
+    twin: Option<TwinScorer>,
+    seed: u64,
+    described: String,
+}
+
+impl TrainingRows {
+    /// Rows drawn on the fly from a recipe with a seed.
+    ///
+    /// # Errors
+    /// If the recipe lacks a split or its constraints cannot be met.
+    pub fn from_recipe(recipe: &Arc<Recipe>, seed: u64, validation_rows: u64) -> Result<Self, NeuralError> {
+        let split = |name: &str| {
+            let problem = || format!("recipe {}: no split {name}; models learn from train, chosen on val", recipe.name);
+            recipe.splits.get(name).ok_or_else(|| NeuralError::Request { problem: problem() })
+        };
+        let count = split(TRAIN)?.rows();
+        let kept = split(VALIDATION)?.rows().min(validation_rows);
+        let open = |name: &str| Generator::new(recipe, seed, name).map_err(StudyError::from);
+        let chosen_on = open(VALIDATION)?;
+        let validation = make(&chosen_on, recipe, &(0..kept).collect::<Vec<_>>())?;
+        Ok(Self {
+            source: Source::Recipe { generator: Box::new(open(TRAIN)?), count },
+            described: format!("recipe {}, seed {seed}, drawn on the fly", recipe.name),
+            recipe: Arc::clone(recipe),
+            validation,
+            twin: None,
+            seed,
+        })
+    }
+
+    /// Rows of a dataset that is there, in orders drawn with a seed.
+    ///
+    /// # Errors
+    /// If it lacks a split or a row cannot be read.
+    pub fn from_dataset(dataset: &Dataset, seed: u64, validation_rows: u64) -> Result<Self, NeuralError> {
+        dataset.require_truth().map_err(StudyError::from)?;
+        let recipe = Arc::new(dataset.recipe().clone());
+        let read = |split: &str, most: u64| -> Result<Vec<TrainingRow>, NeuralError> {
+            let records = dataset.records(split, Columns::WithoutCsi).map_err(StudyError::from)?;
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            let rows = records.take(most).map(|record| Ok(TrainingRow::new(record?, &recipe)));
+            Ok(rows.collect::<Result<Vec<_>, magnetar_dataset::Error>>().map_err(StudyError::from)?)
+        };
+        let rows = read(TRAIN, u64::MAX)?;
+        let validation = read(VALIDATION, validation_rows)?;
+        if rows.is_empty() || validation.is_empty() {
+            let problem = format!(
+                "the dataset has {} rows of {TRAIN} and {} of {VALIDATION}; training needs both",
+                rows.len(),
+                validation.len()
+            );
+            return Err(NeuralError::Request { problem });
+        }
+        let manifest = dataset.manifest();
+        let described =
+            format!("dataset of recipe {}, seed {}, {} rows of {TRAIN}", recipe.name, manifest.seed, rows.len());
+        Ok(Self { recipe, source: Source::Dataset(rows), validation, twin: None, seed, described })
+    }
+
+    /// The same rows with the twin's evidence, each row's own materials withheld.
+    #[must_use]
+    pub fn with_twin(self, twin: TwinScorer) -> Self {
+        Self { twin: Some(twin), ..self }
+    }
+
+    /// The recipe.
+    #[must_use]
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Where they come from, in words.
+    #[must_use]
+    pub fn described(&self) -> &str {
+        &self.described
+    }
+
+    /// The twin of designs that look at one.
+    #[must_use]
+    pub fn twin(&self) -> Option<&TwinScorer> {
+        self.twin.as_ref()
+    }
+
+    pub(crate) fn validation(&self) -> &[TrainingRow] {
+        &self.validation
+    }
+
+    /// The rows of some exposures, in order.
+    ///
+    /// # Errors
+    /// If a row cannot be drawn.
+    pub fn take(&self, exposures: std::ops::Range<u64>) -> Result<Vec<TrainingRow>, NeuralError> {
+        match &self.source {
+            Source::Recipe { generator, count } => {
+                let indices: Vec<u64> = exposures.map(|exposure| exposure % count).collect();
+                make(generator, &self.recipe, &indices)
+            }
+            Source::Dataset(rows) => {
+                let count = rows.len() as u64;
+                let mut order: Option<(u64, Vec<usize>)> = None;
+                let mut taken = Vec::new();
+                for exposure in exposures {
+                    let pass = exposure / count;
+                    if order.as_ref().is_none_or(|(of, _)| *of != pass) {
+                        order = Some((pass, shuffled(rows.len(), self.seed, pass)));
+                    }
+                    let place = usize::try_from(exposure % count).unwrap_or(0);
+                    taken.extend(order.iter().map(|(_, order)| rows[order[place]].clone()));
+                }
+                Ok(taken)
+            }
+        }
+    }
+}
+
+/// Rows of a split, on all threads, in order.
+fn make(generator: &Generator, recipe: &Recipe, indices: &[u64]) -> Result<Vec<TrainingRow>, NeuralError> {
+    let rows: Result<Vec<_>, magnetar_dataset::Error> = (indices.par_iter())
+        .map_init(|| generator.rows(), |rows, index| rows.row(*index).map(|record| TrainingRow::new(record, recipe)))
+        .collect();
+    Ok(rows.map_err(StudyError::from)?)
+}
+
+/// The order of a pass.
+fn shuffled(count: usize, seed: u64, pass: u64) -> Vec<usize> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::MAX - pass);
+    let mut order: Vec<usize> = (0..count).collect();
+    for n in (1..count).rev() {
+        order.swap(n, rng.random_range(0..=n));
+    }
+    order
+}

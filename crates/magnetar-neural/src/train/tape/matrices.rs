@@ -1,0 +1,52 @@
+//! Gradients of linear layers and of joined arrays.
+
+use super::{Tape, Taped};
+use crate::plain::product;
+use crate::{Engine, PlainEngine};
+
+/// See [`Engine::linear`].
+pub(super) fn linear(tape: &Tape, x: &Taped, weight: &Taped, bias: Option<&Taped>) -> Taped {
+    let value = PlainEngine.linear(&x.value, &weight.value, bias.map(|bias| &*bias.value));
+    let (rows, inputs, outputs) = (x.value.shape()[0], x.value.shape()[1], weight.value.shape()[0]);
+    let (to_x, to_weight, to_bias) = (x.clone(), weight.clone(), bias.cloned());
+    let all_inputs: Vec<&Taped> = [x, weight].into_iter().chain(bias).collect();
+    tape.record(value, &all_inputs, move |g, all| {
+        all.add_with(&to_x, || {
+            let mut gradient = vec![0.0; rows * inputs];
+            product(rows, outputs, inputs, g, to_weight.value.values(), &mut gradient);
+            gradient
+        });
+        all.add_with(&to_weight, || {
+            let turned = PlainEngine.transpose(&crate::Array::new(&[rows, outputs], g.to_vec()));
+            let mut gradient = vec![0.0; outputs * inputs];
+            product(outputs, rows, inputs, turned.values(), to_x.value.values(), &mut gradient);
+            gradient
+        });
+        if let Some(bias) = &to_bias {
+            all.add_with(bias, || {
+                let mut gradient = vec![0.0; outputs];
+                for row in g.chunks_exact(outputs) {
+                    gradient.iter_mut().zip(row).for_each(|(sum, g)| *sum += g);
+                }
+                gradient
+            });
+        }
+    })
+}
+
+/// See [`Engine::join`].
+pub(super) fn join(tape: &Tape, parts: &[Taped], axis: usize) -> Taped {
+    let values: Vec<crate::Array> = parts.iter().map(|part| (*part.value).clone()).collect();
+    let value = PlainEngine.join(&values, axis);
+    let outer: usize = value.shape()[..axis].iter().product();
+    let to = parts.to_vec();
+    tape.record(value, &parts.iter().collect::<Vec<_>>(), move |g, all| {
+        let lengths: Vec<usize> = to.iter().map(|part| part.value.values().len() / outer).collect();
+        let stride: usize = lengths.iter().sum();
+        let mut first = 0;
+        for (part, length) in to.iter().zip(lengths) {
+            all.add_with(part, || g.chunks_exact(stride).flat_map(|row| row[first..first + length].to_vec()).collect());
+            first += length;
+        }
+    })
+}

@@ -1,0 +1,146 @@
+//! `magnetar train` and `scorer`, and learned scorers in the commands that score.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use magnetar_dataset::Recipe;
+use magnetar_files::npy::NpyReader;
+use magnetar_neural::Design;
+use magnetar_neural::train::{Exposure, Preset, TrainingPlan, TrainingRows};
+use serde_json::Value;
+
+use crate::cli;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Numbers of a run that ends within a second.
+const SMALL: [&str; 14] = [
+    "--preset",
+    "cpu",
+    "--exposures",
+    "96",
+    "--batch",
+    "8",
+    "--stages",
+    "7,9",
+    "--hidden",
+    "16",
+    "--levels",
+    "8,8",
+    "--validation-rows",
+    "3",
+];
+
+fn train(design: &str, out: &str, more: &[&str]) -> String {
+    cli::succeed(&[&["train", design, "--out", out], &SMALL[..], more].concat())
+}
+
+#[test]
+fn a_model_is_trained_shown_and_scores_in_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (d, model, np6) = (place("d"), place("np1.safetensors"), place("np6.safetensors"));
+    cli::succeed(&["generate", "--limit", "10", "--csi", "none", "--seed", "5", "--out", &d]);
+    let record = json(&train("np1", &model, &["--json", "--threads", "1"]))["record"].clone();
+    assert_eq!((record["design"].as_str(), record["training"]["exposures"].as_u64()), (Some("np1"), Some(96)));
+    assert!(record["training"]["command"].as_str().unwrap().starts_with("magnetar train np1 "), "{record}");
+    let first = std::fs::read(&model).unwrap();
+    assert!(!Path::new(&format!("{model}.checkpoint")).exists());
+
+    // The weights are the same for any number of threads.
+    let identity = |model: &str| json(&cli::succeed(&["scorer", "show", model, "--json"]))["identity"].clone();
+    let before = identity(&model);
+    train("np1", &model, &["--threads", "2"]);
+    assert_eq!(identity(&model), before);
+    assert!(cli::succeed(&["scorer", "show", &model]).contains("a reduced run"));
+    assert!(cli::succeed(&["scorer", "list"]).contains("heading-conditioned 2D U-Net"));
+
+    // The twin of NP6 is in it: it is close to the twin after a few steps, and better than nothing.
+    train("np6", &np6, &["--rate", "1e-5"]);
+    let scorers = ["--scorer", "twin", "--scorer", &model, "--scorer", &np6];
+    let compared = json(&cli::succeed(&[&["evaluate", &d, "--limit", "6", "--json"], &scorers[..]].concat()));
+    let nll = |name: &str| compared[name]["nll"].as_f64().unwrap();
+    assert!((nll("np6.safetensors") - nll("twin")).abs() < 0.2, "{} {}", nll("np6.safetensors"), nll("twin"));
+    assert!(nll("np1.safetensors").is_finite() && nll("np6.safetensors") < nll("uniform"));
+    assert_eq!(compared["np1.safetensors"]["scorer"]["identity"], before);
+    assert!(compared["np6.safetensors"]["scorer"]["knowledge"]["materials"]["one_of"].is_array());
+
+    let one = json(&cli::succeed(&["posterior", &d, "--row", "2", "--json", "--scorer", &model]));
+    assert_eq!(one["scorer"]["name"], "np1.safetensors");
+    assert!(cli::succeed(&["fuse", &d, "--limit", "2", "--scorer", &model]).contains("np1.safetensors"));
+    let picture = place("p.svg");
+    cli::succeed(&["plot", "marginal", &d, "--row", "1", "--scorer", &model, "--out", &picture]);
+    assert!(cli::fail(&["fit", &d, "--scorer", &model, "--out", &place("t")]).contains("only the twin"));
+    assert!(cli::fail(&["evaluate", &d, "--scorer", "oracle"]).contains(".safetensors"));
+
+    // Rows of another recipe are scored with a warning.
+    let field = place("field");
+    cli::succeed(&[
+        "generate", "--recipe", "field", "--split", "test", "--limit", "3", "--csi", "none", "--out", &field,
+    ]);
+    let told = cli::run(&["evaluate", &field, "--limit", "2", "--scorer", &model]);
+    assert!(told.status.success() && String::from_utf8_lossy(&told.stderr).contains("trained on recipe \"paper\""));
+
+    // Damage is told, with the file's name.
+    for (bytes, expected) in [(&first[..first.len() - 4], "ends before"), (&first[..5], "8 bytes"), (b"{}", "8 bytes")]
+    {
+        std::fs::write(&model, bytes).unwrap();
+        for command in [&["evaluate", &d, "--scorer", &model][..], &["scorer", "show", &model]] {
+            let error = cli::fail(command);
+            assert!(error.contains("np1.safetensors") && error.contains(expected), "{error}");
+        }
+    }
+    assert!(cli::fail(&["scorer", "show", &place("absent.safetensors")]).contains("absent.safetensors"));
+}
+
+#[test]
+fn requests_that_make_no_run_are_refused_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("m.safetensors");
+    let out = out.to_str().unwrap();
+    for (arguments, expected) in [
+        (&["train", "np9"][..], "no design"),
+        (&["train", "np1", "--rate", "nan"], "--rate"),
+        (&["train", "np1", "--stages", "0"], "--stages"),
+        (&["train", "np1", "--batch", "0"], "--batch"),
+        (&["train", "np5", "--sample-candidates", "5"], "whole headings"),
+        (&["train", "np1", "--hidden", "99999999"], "widths"),
+        (&["train", "np1", "--parameters", "paper"], "no twin"),
+        (&["train", "np1", "--recipe", "nowhere"], "nowhere"),
+    ] {
+        let error = cli::fail(&[arguments, &["--out", out]].concat());
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn features_and_targets_of_training_are_those_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (d, out, seed) = (place("d"), place("f"), 9);
+    cli::succeed(&["generate", "--split", "train", "--limit", "6", "--csi", "none", "--seed", "9", "--out", &d]);
+    let size = ["--rows", "11", "--columns", "11"];
+    cli::succeed(&[&["features", &d, "--training", "--limit", "6", "--seed", "9", "--out", &out], &size[..]].concat());
+    let rows = TrainingRows::from_recipe(&Arc::new(Recipe::paper()), seed, 1).unwrap();
+    let plan = TrainingPlan::preset(Preset::Paper, Design::Np1, seed);
+    let values = |name: &str| {
+        let mut reader = NpyReader::open(&folder.path().join("f").join(name)).unwrap();
+        let mut values = vec![0f32; reader.remaining()];
+        reader.read_into(&mut values).unwrap();
+        values
+    };
+    let (spatial, query, target) = (values("spatial.npy"), values("query.npy"), values("target.npy"));
+    for (n, row) in rows.take(0..6).unwrap().iter().enumerate() {
+        let exposure = Exposure::draw(&plan, &rows, row, 11, n as u64).unwrap();
+        let features = exposure.inputs.features();
+        let part = |all: &[f32], length: usize| all[n * length..(n + 1) * length].to_vec();
+        assert_eq!(part(&spatial, features.spatial.len()), features.spatial);
+        assert_eq!(part(&query, features.query.len()), features.query);
+        for (pair, (voxel, weight)) in part(&target, 16).chunks_exact(2).zip(&exposure.target.voxels) {
+            assert_eq!(pair, [*voxel as f32, *weight as f32]);
+        }
+    }
+}
