@@ -8,7 +8,7 @@
 #   SECONDS_PER_TARGET  time of each target (default 4, for CI); 0 for no end but RUNS
 #   RUNS=N              end a target after N executions
 #   LONG=1              build for long runs: everything optimised, coverage without tracing comparisons; some minutes more to
-#                       build, several times as many executions per second
+#                       build, faster to run
 #   KEEP=1              take what was found into the kept corpus, fuzz/corpus/, minimised
 #   JSON=FILE           write the table there as JSON, too
 #   MAGNETAR=FILE       the command line that makes the valid inputs (built if it is not there)
