@@ -16,6 +16,8 @@ import pytest
 
 def interrupted_after(seconds, call):
     """How long a call takes that Ctrl-C interrupts after a while."""
+    # A shell's background job starts with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
     started = time.monotonic()
     timer.start()
