@@ -31,9 +31,10 @@ twin as a prior. docs/scorers.md says what each is.
 Preset `paper` is the paper's protocol: 1,638,400 exposures in four stages of
 33, 25, 33 and 41 cells a side, supports redrawn and the truth inserted for
 every exposure, Adam, 2 % warm-up, cosine to zero, the best stage by density NLL
-on `val`. Preset `cpu` is a reduced run for a few cores: narrower, fewer exposures,
-of each of which some candidates or headings are scored, besides those of the
-truth, and the log-sum corrected for it. Every number can be changed.
+on `val`. Preset `cpu` is a reduced run for a few cores: narrower, fewer
+exposures, of each of which some candidates or headings are scored, besides
+those of the truth, and the log-sum corrected for it. Every number can be
+changed.
 
 Rows come from a recipe, drawn on the fly, or from a dataset's train and val
 splits. Weights are the same for any number of threads. State is kept in
