@@ -30,6 +30,29 @@ pub struct TextStyle {
     pub upright: bool,
 }
 
+/// Distance of the lines of a paragraph, in sizes of its letters.
+pub(crate) const LINE_HEIGHT: f64 = 1.4;
+
+/// A text in lines of at most `width` pixels.
+pub(crate) fn lines(text: &str, width: f64, size: f64) -> Vec<String> {
+    // Noto Sans is about half as wide as it is high.
+    let most = (width / (0.54 * size)).max(1.0) as usize;
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line =
+            lines.last_mut().filter(|line| line.is_empty() || line.chars().count() + 1 + word.chars().count() <= most);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 impl TextStyle {
     /// Plain text of a size.
     #[must_use]
@@ -232,21 +255,11 @@ impl Canvas {
 
     /// A text in lines of at most `width` pixels, the first at the given point; returns the y of the last line.
     pub fn paragraph(&mut self, [x, y]: [f64; 2], width: f64, text: &str, style: TextStyle) -> f64 {
-        // Noto Sans is about half as wide as it is high.
-        let most = (width / (0.54 * style.size)).max(1.0) as usize;
-        let (mut line, mut at) = (String::new(), y);
-        for word in text.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > most {
-                self.text([x, at], &line, style);
-                line.clear();
-                at += 1.4 * style.size;
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
+        let mut at = y;
+        for (n, line) in lines(text, width, style.size).iter().enumerate() {
+            at = y + n as f64 * LINE_HEIGHT * style.size;
+            self.text([x, at], line, style);
         }
-        self.text([x, at], &line, style);
         at
     }
 

@@ -1,9 +1,10 @@
 //! Cone curves: mass and joint-MAP hits within a growing cone.
 
+use super::caption::Caption;
 use crate::chart::{ChartAxis, Frame, LegendKey, legend, line};
 use crate::colormap::viridis;
 use crate::palette::{Ink, Theme};
-use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
+use crate::svg::{Canvas, Stroke};
 
 /// One scorer's curves.
 #[derive(Debug, Clone)]
@@ -23,7 +24,9 @@ const DASHES: [&str; 4] = ["", "7 3", "2 3", "8 3 2 3"];
 /// Both panels: (a) mass, (b) hits.
 #[must_use]
 pub fn cone_figure(curves: &[ConeCurve], caption: &str, theme: Theme) -> String {
-    let (width, height) = (860.0, 440.0);
+    let width = 860.0;
+    let under = Caption { text: caption, left: 54.0, width };
+    let height = 440.0 + under.extra_height();
     let mut canvas = Canvas::new(width, height, theme, &format!("Cone curves. {caption}"));
     let axis = || ChartAxis::new("full cone opening \u{3b1} / deg", 20.0, 180.0).step(20.0);
     let ink = |n: usize| match n {
@@ -51,6 +54,6 @@ pub fn cone_figure(curves: &[ConeCurve], caption: &str, theme: Theme) -> String 
     let keys: Vec<LegendKey<'_>> =
         curves.iter().enumerate().map(|(n, c)| LegendKey { ink: ink(n), dash: DASHES[n % 4], name: &c.name }).collect();
     legend(&mut canvas, [54.0, 396.0], 780.0, &keys);
-    canvas.text([54.0, height - 14.0], caption, TextStyle::new(11.0, Ink::Muted, Anchor::Start));
+    under.draw(&mut canvas, height, 14.0);
     canvas.finish()
 }

@@ -2,6 +2,7 @@
 
 use magnetar_posterior::Fused;
 
+use super::caption::Caption;
 use super::{FLOOR_DB, PosteriorPicture, decibels, hpd_threshold, peak};
 use crate::chart::{ChartAxis, ColourBar, Frame, Grid, contours, heatmap};
 use crate::colormap::{Rgb, contrast, viridis};
@@ -13,9 +14,10 @@ use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 /// receivers are.
 #[must_use]
 pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme) -> String {
-    let (width, height) = (1040.0, 520.0);
-    let caption = picture.caption;
-    let mut canvas = Canvas::new(width, height, theme, &format!("Early and late fusion. {caption}"));
+    let width = 1040.0;
+    let caption = Caption { text: picture.caption, left: 24.0, width };
+    let height = 520.0 + caption.extra_height();
+    let mut canvas = Canvas::new(width, height, theme, &format!("Early and late fusion. {}", picture.caption));
     let views = picture.rx.len();
     let titles = [format!("early, N = {views}"), format!("late, N = {views}"), "contrast".to_owned()];
     let columns = picture.support.size().columns;
@@ -57,8 +59,8 @@ pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme
     bar.draw(&mut canvas, [974.0, 60.0, 12.0, 340.0], |t| contrast(2.0 * t - 1.0));
     let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);
     let key = "solid: 50 % HPD mass; dashed: 90 %; contrast = (late \u{2212} early) / (late + early), blank where both are 40 dB under the peak";
-    canvas.text([24.0, height - 30.0], key, style);
-    canvas.text([24.0, height - 12.0], caption, TextStyle::new(11.0, Ink::Muted, Anchor::Start));
+    canvas.text([24.0, 490.0], key, style);
+    caption.draw(&mut canvas, height, 12.0);
     canvas.finish()
 }
 

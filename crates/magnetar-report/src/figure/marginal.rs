@@ -2,6 +2,7 @@
 
 use std::f64::consts::TAU;
 
+use super::caption::Caption;
 use super::{FLOOR_DB, PosteriorPicture, decibels, peak};
 use crate::chart::{ChartAxis, ColourBar, Frame, Grid, Marker, arrow, contours, heatmap, marker};
 use crate::colormap::{Rgb, viridis};
@@ -19,11 +20,13 @@ const ARROWS: usize = 11;
 /// The XY marginal of a posterior as one picture.
 #[must_use]
 pub fn marginal_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
-    let mut canvas = Canvas::new(520.0, 660.0, theme, &format!("XY marginal of the TX posterior. {}", picture.caption));
+    let caption = Caption { text: picture.caption, left: 16.0, width: 520.0 };
+    let height = 645.0 + caption.extra_height();
+    let mut canvas =
+        Canvas::new(520.0, height, theme, &format!("XY marginal of the TX posterior. {}", picture.caption));
     draw_marginal(&mut canvas, [0.0, 0.0, 440.0, 600.0], picture, "p(x, y) and conditional heading");
     marginal_key(&mut canvas, [448.0, 600.0], picture);
-    let style = TextStyle::new(11.0, Ink::Muted, Anchor::Start);
-    canvas.paragraph([16.0, 630.0], 490.0, picture.caption, style);
+    caption.draw(&mut canvas, height, 14.0);
     canvas.finish()
 }
 

@@ -1,5 +1,6 @@
 //! Whole figures: each function returns one SVG.
 
+mod caption;
 mod cone;
 mod fusion;
 mod marginal;

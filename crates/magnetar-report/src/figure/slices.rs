@@ -2,6 +2,7 @@
 
 use magnetar_scene::wrap;
 
+use super::caption::Caption;
 use super::{FLOOR_DB, PosteriorPicture, decibels, peak};
 use crate::chart::{ChartAxis, ColourBar, Frame, Grid, Marker, arrow, heatmap, marker};
 use crate::colormap::viridis;
@@ -23,7 +24,8 @@ pub fn slices_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     let panel_h = (panel_w * (y1 - y0) / (x1 - x0)).clamp(60.0, 300.0);
     let down = size.headings.div_ceil(ACROSS);
     let width = 60.0 + ACROSS as f64 * (panel_w + gap) + 80.0;
-    let height = 60.0 + down as f64 * (panel_h + 26.0) + 46.0;
+    let caption = Caption { text: picture.caption, left: 60.0, width };
+    let height = 60.0 + down as f64 * (panel_h + 26.0) + 46.0 + caption.extra_height();
     let mut canvas = Canvas::new(width, height, theme, &format!("Fixed-heading slices. {}", picture.caption));
     let top = peak(picture.volume.mass().iter().map(|m| f64::from(*m)));
     let plane = size.rows * size.columns;
@@ -68,8 +70,8 @@ pub fn slices_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
         number(y0, 2),
         number(y1, 2)
     );
-    canvas.text([60.0, height - 32.0], &span, TextStyle::new(11.0, Ink::Text, Anchor::Start));
-    canvas.text([60.0, height - 14.0], picture.caption, TextStyle::new(11.0, Ink::Muted, Anchor::Start));
+    canvas.text([60.0, height - 32.0 - caption.extra_height()], &span, TextStyle::new(11.0, Ink::Text, Anchor::Start));
+    caption.draw(&mut canvas, height, 14.0);
     canvas.finish()
 }
 

@@ -1,5 +1,6 @@
 //! The joint volume's HPD sets: position across, heading upwards.
 
+use super::caption::Caption;
 use super::{PosteriorPicture, hpd_threshold};
 use crate::colormap::{Rgb, viridis};
 use crate::palette::{Ink, Theme};
@@ -42,7 +43,9 @@ impl View {
 /// With a known truth, the plane of its heading and its position are marked.
 #[must_use]
 pub fn volume_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
-    let (width, height) = (640.0, 640.0);
+    let width = 640.0;
+    let caption = Caption { text: picture.caption, left: 24.0, width };
+    let height = 640.0 + caption.extra_height();
     let mut canvas =
         Canvas::new(width, height, theme, &format!("HPD sets of the joint posterior. {}", picture.caption));
     let bounds = picture.support.bounds();
@@ -83,9 +86,9 @@ pub fn volume_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     }
     if picture.truth.is_some() {
         let mark = "dashed plane and triangle: true TX heading and position";
-        canvas.text([24.0, height - 32.0], mark, style);
+        canvas.text([24.0, 608.0], mark, style);
     }
-    canvas.text([24.0, height - 14.0], picture.caption, TextStyle::new(11.0, Ink::Muted, Anchor::Start));
+    caption.draw(&mut canvas, height, 14.0);
     canvas.finish()
 }
 
