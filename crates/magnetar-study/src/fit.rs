@@ -11,7 +11,7 @@ use magnetar_posterior::{
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::{ReceiverView, assignment_index, truth};
+use crate::{Candidates, ReceiverView, assignment_index, truth};
 
 /// Places of temperature and floor in the parameters' array: they are calibrated, not searched.
 const CALIBRATED: [usize; 2] = [10, 11];
@@ -42,8 +42,7 @@ impl FitRow {
     /// When its support or target cannot be made.
     pub fn new(record: &Record, recipe: &Recipe, size: SupportSize) -> Result<Self, PosteriorError> {
         let view = ReceiverView::of(record);
-        let support = view.support(size)?;
-        let target = Target::evaluation(&support, &support.mask(&view.rx), &truth(record))?;
+        let Candidates { support, target, .. } = Candidates::evaluation(&view, size, &truth(record))?;
         let left_out = assignment_index(recipe, &record.materials);
         Ok(Self { view, support, target, left_out, board: record.board.is_some() })
     }

@@ -21,6 +21,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
 
 mod audit;
+mod candidates;
 mod chunk;
 mod error;
 mod evaluation;
@@ -35,6 +36,7 @@ pub mod sweep;
 mod twin_model;
 
 pub use audit::{Audit, ConditionAudit, Mean, audit};
+pub use candidates::{Candidates, support_stream};
 pub use error::StudyError;
 pub use evaluation::{
     Evaluation, evaluate, map_posteriors, map_rows, needed_columns, post_indices, score_aligned, score_record,
@@ -47,7 +49,7 @@ pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};
 pub use receiver_view::{ReceiverView, stratum, truth};
 pub use scorers::{
     NamedScorer, OpenScorer, SCORERS, SceneDevices, ScorerSettings, ScorerSource, VolumeFile, VolumeFileError,
-    is_volume_file, open_scorer, open_twin, scene_twin, uses_twin,
+    is_volume_file, open_scorer, open_twin, scene_twin, twin_parameters, uses_twin,
 };
 pub use twin_model::{assignment_index, known_split, twin_model};
 

@@ -75,8 +75,12 @@ pub fn progress() -> ProgressMode {
 
 /// The most memory the process held, where the system says so.
 fn peak_memory_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    proc_bytes(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
+/// A size in bytes in a text such as Linux writes: lines of a name and a number of kB.
+pub fn proc_bytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 

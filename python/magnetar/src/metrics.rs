@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use magnetar_dataset::Record;
-use magnetar_posterior::{
-    BalancedScores, CONE_OPENINGS_DEG, LEVELS, PosteriorError, Score, SupportSize, Target, Volume,
-};
+use magnetar_posterior::{BalancedScores, CONE_OPENINGS_DEG, LEVELS, PosteriorError, Score, SupportSize, Volume};
 use magnetar_study::{
-    ReceiverView, StudyError, evaluate as evaluate_all, evaluation_json, needed_columns, scores_json, stratum, truth,
+    Candidates, ReceiverView, StudyError, evaluate as evaluate_all, evaluation_json, needed_columns, scores_json,
+    stratum, truth,
 };
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -75,9 +74,7 @@ impl Metrics {
 fn score(record: &Record, size: SupportSize, weights: &[f64]) -> Outcome<Score> {
     let (view, tx) = (ReceiverView::of(record), truth(record));
     let scored = || -> Result<Score, PosteriorError> {
-        let support = view.support(size)?;
-        let mask = support.mask(&view.rx);
-        let target = Target::evaluation(&support, &mask, &tx)?;
+        let Candidates { support, mask, target } = Candidates::evaluation(&view, size, &tx)?;
         let volume = Volume::from_weights(size, &mask, weights)?;
         Ok(Score::new(&volume, &support, &mask, &target, &view.rx, &tx))
     };

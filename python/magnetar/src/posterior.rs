@@ -1,23 +1,20 @@
 //! Candidate supports, features, scorers and posteriors.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use magnetar_dataset::Record;
-use magnetar_posterior::{
-    CpuScoring, Features, Mask, PosteriorError, SupportSize, Target, TwinFile, Volume, query_channels, spatial_channels,
-};
+use magnetar_posterior::{CpuScoring, Features, PosteriorError, SupportSize, Volume, query_channels, spatial_channels};
 use magnetar_report::Theme;
 use magnetar_report::figure::{PosteriorPicture, marginal_figure, volume_figure};
 use magnetar_scene::{Pose, Room};
 use magnetar_study::{
-    ReceiverView, SceneDevices, ScorerSettings, StudyError, map_posteriors, open_scorer, scene_twin, truth,
+    Candidates, ReceiverView, SceneDevices, ScorerSettings, StudyError, map_posteriors, open_scorer, scene_twin,
+    support_stream, truth, twin_parameters,
 };
 use numpy::{IntoPyArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rand::SeedableRng;
-use rand::rngs::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::error::{Failure, Outcome};
@@ -62,8 +59,7 @@ impl Support {
         seed: u64,
         number: u64,
     ) -> PyResult<Self> {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(number);
+        let mut rng = support_stream(seed, number);
         let support = magnetar_posterior::Support::training(&self::room(room)?, input::size(size), truth, &mut rng);
         Ok(Self { support: support.map_err(Failure::from)? })
     }
@@ -118,30 +114,18 @@ fn headings(support: &magnetar_posterior::Support) -> Vec<f64> {
 
 /// One row made ready for a network.
 struct FeatureRow {
-    support: magnetar_posterior::Support,
+    candidates: Candidates,
     features: Features,
-    target: Target,
-    mask: Mask,
 }
 
 fn feature_row(record: &Record, size: SupportSize, training_seed: Option<u64>) -> Result<FeatureRow, PosteriorError> {
     let (view, tx) = (ReceiverView::of(record), truth(record));
-    let support = match training_seed {
-        None => view.support(size)?,
-        Some(seed) => {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            rng.set_stream(record.index);
-            let xy = [tx.position.x, tx.position.y];
-            magnetar_posterior::Support::training(&view.layout.room, size, xy, &mut rng)?
-        }
+    let candidates = match training_seed {
+        None => Candidates::evaluation(&view, size, &tx)?,
+        Some(seed) => Candidates::training(&view, size, &tx, &mut support_stream(seed, record.index))?,
     };
-    let mask = support.mask(&view.rx);
-    let target = match training_seed {
-        None => Target::evaluation(&support, &mask, &tx)?,
-        Some(_) => Target::training(&support, &mask, &tx)?,
-    };
-    let features = Features::new(&support, &view.layout, &view.rx, &view.arrivals);
-    Ok(FeatureRow { support, features, target, mask })
+    let features = Features::new(&candidates.support, &view.layout, &view.rx, &view.arrivals);
+    Ok(FeatureRow { candidates, features })
 }
 
 /// Candidate features and targets of rows, one array per field; see `magnetar.features`.
@@ -177,17 +161,17 @@ pub fn features<'py>(
     let mut index = vec![0i64; 8 * count];
     let mut weight = vec![0f32; 8 * count];
     for (n, row) in made.iter().enumerate() {
-        for (place, (voxel, share)) in row.target.voxels.iter().enumerate() {
+        for (place, (voxel, share)) in row.candidates.target.voxels.iter().enumerate() {
             (index[8 * n + place], weight[8 * n + place]) = (i64::try_from(*voxel).unwrap_or(i64::MAX), *share as f32);
         }
     }
     found.set_item("target_index", input::shaped(py, index, &[count, 8])?)?;
     found.set_item("target_weight", input::shaped(py, weight, &[count, 8])?)?;
-    let mask: Vec<bool> = made.iter().flat_map(|row| row.mask.spatial().to_vec()).collect();
+    let mask: Vec<bool> = made.iter().flat_map(|row| row.candidates.mask.spatial().to_vec()).collect();
     found.set_item("mask", input::shaped(py, mask, &[count, h, w])?)?;
-    let ys = made.iter().flat_map(|row| row.support.ys().to_vec()).collect();
+    let ys = made.iter().flat_map(|row| row.candidates.support.ys().to_vec()).collect();
     found.set_item("ys", input::shaped::<f64>(py, ys, &[count, h])?)?;
-    let xs = made.iter().flat_map(|row| row.support.xs().to_vec()).collect();
+    let xs = made.iter().flat_map(|row| row.candidates.support.xs().to_vec()).collect();
     found.set_item("xs", input::shaped::<f64>(py, xs, &[count, w])?)?;
     Ok(found)
 }
@@ -199,14 +183,7 @@ pub struct Scorer {
 }
 
 fn settings(parameters: Option<&str>, recipe: Option<&Recipe>) -> Outcome<ScorerSettings> {
-    let parameters = match (parameters, recipe) {
-        (Some(name), _) => match TwinFile::shipped_named(name) {
-            Some(shipped) => shipped,
-            None => TwinFile::from_file(&PathBuf::from(name))?,
-        },
-        (None, Some(recipe)) => return Ok(ScorerSettings::shipped_for(&recipe.recipe)?),
-        (None, None) => return Ok(ScorerSettings::shipped()?),
-    };
+    let parameters = twin_parameters(parameters.map(Path::new), recipe.map(|recipe| &*recipe.recipe))?;
     Ok(ScorerSettings { parameters, backend: Arc::new(CpuScoring), source: None })
 }
 

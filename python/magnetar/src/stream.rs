@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use magnetar_dataset::{Generator, Record, RowGenerator};
 use magnetar_posterior::{
-    Mask, PosteriorError, Support, SupportSize, Target, heading_channels, spatial_channels, write_heading,
-    write_spatial,
+    PosteriorError, SupportSize, heading_channels, spatial_channels, write_heading, write_spatial,
 };
-use magnetar_study::{ReceiverView, StudyError, truth};
+use magnetar_study::{Candidates, ReceiverView, StudyError, support_stream, truth};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rand::SeedableRng;
-use rand::rngs::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::error::{Failure, Outcome};
@@ -111,11 +108,8 @@ fn expose(
     out: &mut Out<'_>,
 ) -> Result<(), PosteriorError> {
     let (view, tx) = (ReceiverView::of(record), truth(record));
-    let mut rng = ChaCha8Rng::seed_from_u64(support_seed);
-    rng.set_stream(number);
-    let support = Support::training(&view.layout.room, size, [tx.position.x, tx.position.y], &mut rng)?;
-    let mask: Mask = support.mask(&view.rx);
-    let target = Target::training(&support, &mask, &tx)?;
+    let rng = &mut support_stream(support_seed, number);
+    let Candidates { support, mask, target } = Candidates::training(&view, size, &tx, rng)?;
     write_spatial(&support, &view.layout, &view.rx, &view.arrivals, out.spatial);
     write_heading(&support, &view.rx, &view.arrivals, out.heading);
     for (place, (voxel, share)) in target.voxels.iter().take(TARGETS).enumerate() {

@@ -1,8 +1,9 @@
 //! One row as a model is shown it: a support, features, a target, and the candidates that are scored.
 
-use magnetar_posterior::{Mask, Support, SupportSize, Target};
+use magnetar_posterior::{Mask, SupportSize, Target};
+use magnetar_study::{Candidates, support_stream};
+use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
-use rand::{RngExt, SeedableRng};
 
 use super::plan::{Sampling, TrainingPlan};
 use super::rows::{TrainingRow, TrainingRows};
@@ -40,26 +41,15 @@ impl Exposure {
         cells: usize,
         number: u64,
     ) -> Result<Self, NeuralError> {
-        let mut rng = ChaCha8Rng::seed_from_u64(plan.seed);
-        rng.set_stream(number);
+        let mut rng = support_stream(plan.seed, number);
         let size = SupportSize { headings: plan.headings, rows: cells, columns: cells };
         let (view, truth) = (&row.view, &row.truth);
-        let (support, mask, target) = if plan.truth_inserted {
-            let at = [truth.position.x, truth.position.y];
-            let support = Support::training(&view.layout.room, size, at, &mut rng)?;
-            let mask = support.mask(&view.rx);
-            let target = Target::training(&support, &mask, truth)?;
-            (support, mask, target)
+        let Candidates { support, mask, target } = if plan.truth_inserted {
+            Candidates::training(view, size, truth, &mut rng)?
         } else {
-            let support = view.support(size)?;
-            let mask = support.mask(&view.rx);
-            let target = Target::evaluation(&support, &mask, truth)?;
-            (support, mask, target)
+            Candidates::evaluation(view, size, truth)?
         };
-        let twin = rows
-            .twin()
-            .map(|twin| twin.score_without(row.left_out, &view.layout, &view.rx, &view.arrivals, &support))
-            .transpose()?;
+        let twin = rows.twin_evidence(row, &support)?;
         let inputs = Inputs::new(&view.on(&support), twin.as_ref())?;
         let (picked, log_weights) = pick(plan.sampling, size, &mask, &target, &mut rng);
         let targets = picked.candidates(size).iter().map(|n| target.weight(*n) as f32).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magnetar_dataset::{Columns, Dataset, Generator, Recipe, Record};
-use magnetar_posterior::TwinScorer;
+use magnetar_posterior::{PosteriorError, Support, TwinScorer, Volume};
 use magnetar_scene::Pose;
 use magnetar_study::{ReceiverView, StudyError, assignment_index, truth};
 use rand::rngs::ChaCha8Rng;
@@ -129,6 +129,12 @@ impl TrainingRows {
     #[must_use]
     pub fn twin(&self) -> Option<&TwinScorer> {
         self.twin.as_ref()
+    }
+
+    /// What the twin makes of a row, its own materials withheld; `None` without a twin.
+    pub(crate) fn twin_evidence(&self, row: &TrainingRow, support: &Support) -> Result<Option<Volume>, PosteriorError> {
+        let ReceiverView { layout, rx, arrivals, .. } = &row.view;
+        self.twin().map(|twin| twin.score_without(row.left_out, layout, rx, arrivals, support)).transpose()
     }
 
     pub(crate) fn validation(&self) -> &[TrainingRow] {

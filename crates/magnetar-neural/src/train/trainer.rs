@@ -93,9 +93,27 @@ impl<'a> Trainer<'a> {
         checkpoint: Option<&Path>,
         progress: &dyn Fn(&Progress),
     ) -> Result<Model, NeuralError> {
+        self.advance(self.plan.steps(), checkpoint, progress)?;
+        self.finish(command)
+    }
+
+    /// Makes steps up to `step` only, and keeps the state in a file: a run that is stopped.
+    #[cfg(test)]
+    pub(crate) fn run_until(&mut self, step: u64, checkpoint: &Path) -> Result<(), NeuralError> {
+        self.advance(step, None, &|_| {})?;
+        self.write_checkpoint(checkpoint)
+    }
+
+    /// Makes steps until there are so many, judging each stage at its end.
+    fn advance(
+        &mut self,
+        until: u64,
+        checkpoint: Option<&Path>,
+        progress: &dyn Fn(&Progress),
+    ) -> Result<(), NeuralError> {
         let mut saved = Instant::now();
         let mut ahead: (u64, Vec<TrainingRow>) = (0, Vec::new());
-        while self.at.state.step < self.plan.steps() {
+        while self.at.state.step < until {
             let made = self.step_once(&mut ahead)?;
             progress(&made);
             let step = self.at.state.step;
@@ -108,20 +126,7 @@ impl<'a> Trainer<'a> {
                 saved = Instant::now();
             }
         }
-        self.finish(command)
-    }
-
-    /// Makes steps up to `step` only, and keeps the state in a file: a run that is stopped.
-    #[cfg(test)]
-    pub(crate) fn run_until(&mut self, step: u64, checkpoint: &Path) -> Result<(), NeuralError> {
-        let mut ahead: (u64, Vec<TrainingRow>) = (0, Vec::new());
-        while self.at.state.step < step {
-            let made = self.step_once(&mut ahead)?;
-            if self.plan.stage(self.at.state.step) != made.stage {
-                self.end_stage(made.stage)?;
-            }
-        }
-        self.write_checkpoint(checkpoint)
+        Ok(())
     }
 
     fn write_checkpoint(&mut self, path: &Path) -> Result<(), NeuralError> {

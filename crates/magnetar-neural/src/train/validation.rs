@@ -2,7 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use magnetar_posterior::{PosteriorError, ScoreRow, Support, SupportSize, Target, Volume};
+use magnetar_posterior::{PosteriorError, ScoreRow, SupportSize, Target, Volume};
+use magnetar_study::Candidates;
 use rayon::prelude::*;
 
 use super::rows::{TrainingRow, TrainingRows};
@@ -21,12 +22,8 @@ fn judged<T>(
     judge: impl FnOnce(&ScoreRow<'_>, &Target, Option<&Volume>) -> Result<T, NeuralError>,
 ) -> Result<T, NeuralError> {
     let view = &row.view;
-    let support: Support = view.support(size)?;
-    let target = Target::evaluation(&support, &support.mask(&view.rx), &row.truth)?;
-    let twin = rows
-        .twin()
-        .map(|twin| twin.score_without(row.left_out, &view.layout, &view.rx, &view.arrivals, &support))
-        .transpose()?;
+    let Candidates { support, target, .. } = Candidates::evaluation(view, size, &row.truth)?;
+    let twin = rows.twin_evidence(row, &support)?;
     judge(&view.on(&support), &target, twin.as_ref())
 }
 

@@ -47,10 +47,21 @@ impl ScorerSettings {
     /// # Errors
     /// As [`ScorerSettings::shipped`].
     pub fn shipped_for(recipe: &Recipe) -> Result<Self, PosteriorError> {
-        let shipped = Self::shipped()?;
-        let parameters = TwinFile::shipped_for(&recipe.hash()).unwrap_or_else(|| shipped.parameters.clone());
-        Ok(Self { parameters, ..shipped })
+        Ok(Self { parameters: twin_parameters(None, Some(recipe))?, ..Self::shipped()? })
     }
+}
+
+/// Parameters of the twin: shipped ones by name, a file, or if neither is named those shipped for the recipe, or else those
+/// of recipe `paper`.
+///
+/// # Errors
+/// If the file cannot be read, or holds something else.
+pub fn twin_parameters(named: Option<&Path>, recipe: Option<&Recipe>) -> Result<TwinFile, PosteriorError> {
+    if let Some(path) = named {
+        let shipped = path.to_str().and_then(TwinFile::shipped_named);
+        return shipped.map_or_else(|| TwinFile::from_file(path), Ok);
+    }
+    recipe.and_then(|recipe| TwinFile::shipped_for(&recipe.hash())).map_or_else(TwinFile::shipped, Ok)
 }
 
 /// Makes a scorer for the rows of a recipe.

@@ -13,6 +13,7 @@ use magnetar_signal::{PROCESSOR_CLASS, has_avx2};
 use serde_json::json;
 
 use super::version;
+use crate::console::proc_bytes;
 use crate::progress;
 
 /// How long rows are made for.
@@ -89,11 +90,7 @@ fn number(x: f64) -> u64 {
 /// Total and available memory, where the system says so.
 fn memory_bytes() -> Option<(u64, u64)> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
-    };
-    Some((field("MemTotal:")?, field("MemAvailable:")?))
+    Some((proc_bytes(&text, "MemTotal:")?, proc_bytes(&text, "MemAvailable:")?))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "for display")]

@@ -8,9 +8,7 @@ use magnetar_dataset::{Columns, Record};
 use magnetar_files::AtomicFolder;
 use magnetar_files::npy::NpyWriter;
 use magnetar_posterior::{Features, PosteriorError, Support, SupportSize, Target, query_channels, spatial_channels};
-use magnetar_study::{ReceiverView, StudyError, map_rows, truth};
-use rand::SeedableRng;
-use rand::rngs::ChaCha8Rng;
+use magnetar_study::{Candidates, ReceiverView, StudyError, map_rows, support_stream, truth};
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::SupportArgs;
@@ -103,18 +101,11 @@ struct Row {
 
 fn make(args: &Args, size: SupportSize, record: &Record) -> Result<Row, PosteriorError> {
     let (view, tx) = (ReceiverView::of(record), truth(record));
-    let room = &view.layout.room;
-    let support = if args.training {
-        // One stream per row: any order and any number of threads give the same supports.
-        let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
-        rng.set_stream(record.index);
-        Support::training(room, size, [tx.position.x, tx.position.y], &mut rng)?
+    let Candidates { support, target, .. } = if args.training {
+        Candidates::training(&view, size, &tx, &mut support_stream(args.seed, record.index))?
     } else {
-        Support::centred(room, size)?
+        Candidates::evaluation(&view, size, &tx)?
     };
-    let mask = support.mask(&view.rx);
-    let target =
-        if args.training { Target::training(&support, &mask, &tx)? } else { Target::evaluation(&support, &mask, &tx)? };
     let features = Features::new(&support, &view.layout, &view.rx, &view.arrivals);
     Ok(Row { support, features, target })
 }

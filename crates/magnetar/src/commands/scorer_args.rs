@@ -6,8 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use magnetar_dataset::{Dataset, Recipe};
 use magnetar_neural::LearnedScorers;
-use magnetar_posterior::{Scorer, SupportSize, Twin, TwinFile};
-use magnetar_study::{ScorerSettings, ScorerSource, is_volume_file, open_scorer, open_twin, uses_twin};
+use magnetar_posterior::{Scorer, SupportSize, Twin};
+use magnetar_study::{
+    ScorerSettings, ScorerSource, is_volume_file, open_scorer, open_twin, twin_parameters, uses_twin,
+};
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
@@ -41,14 +43,7 @@ impl ScorerArgs {
             "--parameters is for the twin, and --scorer {} has none of its likelihood",
             self.scorers.join(", ")
         );
-        let parameters = match (&self.parameters, recipe) {
-            (Some(path), _) => match path.to_str().and_then(TwinFile::shipped_named) {
-                Some(shipped) => shipped,
-                None => TwinFile::from_file(path)?,
-            },
-            (None, Some(recipe)) => ScorerSettings::shipped_for(recipe)?.parameters,
-            (None, None) => TwinFile::shipped()?,
-        };
+        let parameters = twin_parameters(self.parameters.as_deref(), recipe)?;
         let backend = if self.uses_twin() { self.backend } else { BackendChoice::Cpu };
         Ok(ScorerSettings { parameters, backend: backend.scoring()?, source: Some(learned_scorers()) })
     }

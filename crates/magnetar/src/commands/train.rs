@@ -9,8 +9,8 @@ use anyhow::{Context, ensure};
 use magnetar_dataset::Recipe;
 use magnetar_neural::train::{Preset, Progress, Sampling, Trainer, TrainingPlan, TrainingRows};
 use magnetar_neural::{Design, Model, NeuralError};
-use magnetar_posterior::{TwinFile, TwinScorer};
-use magnetar_study::{ScorerSettings, twin_model};
+use magnetar_posterior::TwinScorer;
+use magnetar_study::{twin_model, twin_parameters};
 use serde_json::json;
 
 use super::dataset_folder::open_dataset;
@@ -149,13 +149,7 @@ impl Args {
             return Ok(rows);
         }
         let recipe = rows.recipe();
-        let file = match &self.parameters {
-            Some(path) => match path.to_str().and_then(TwinFile::shipped_named) {
-                Some(shipped) => shipped,
-                None => TwinFile::from_file(path)?,
-            },
-            None => ScorerSettings::shipped_for(recipe)?.parameters,
-        };
+        let file = twin_parameters(self.parameters.as_deref(), Some(recipe))?;
         let twin = TwinScorer::new(twin_model(recipe)?, file.parameters)?;
         Ok(rows.with_twin(twin))
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 /// The commit that was built, or `unknown`.
 const COMMIT: &str = env!("MAGNETAR_COMMIT");
 
-/// Version, commit and features, for `--version`.
+/// Version and commit, for `--version`; `magnetar version` has the features, too.
 pub const LONG: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("MAGNETAR_COMMIT"), ")");
 
 /// Flags of `magnetar version`.
