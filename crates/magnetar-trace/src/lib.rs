@@ -32,6 +32,7 @@ mod interaction;
 mod lattice;
 mod options;
 mod path;
+mod path_batch;
 mod polarisation;
 mod processor;
 pub mod sionna;

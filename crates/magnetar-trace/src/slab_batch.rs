@@ -1,5 +1,5 @@
-//! Reflections off many slabs at once: what [`SlabResponse::reflection_at_once`] gives, bit for bit, with the slabs side by
-//! side in the processor's vectors.
+//! Reflections off many slabs at once: what [`SlabResponse::reflection`] or [`SlabResponse::reflection_at_once`] gives, bit
+//! for bit, with the slabs side by side in the processor's vectors.
 //!
 //! Sine, cosine and exponential are those of the `libm` crate, operation by operation, for the arguments that slabs give as
 //! a rule; what lies elsewhere is marked and evaluated one by one.
@@ -10,14 +10,12 @@ use std::f64::consts::{FRAC_2_PI, LOG2_E};
 
 use num_complex::Complex64;
 
-use crate::slab_response::{OPAQUE_EXPONENT, assemble};
+use crate::slab_response::{OPAQUE_EXPONENT, assemble, first_face, with_echo};
 use crate::{SlabCoefficients, SlabResponse};
 
-/// The most reflections of one batch, a multiple of the numbers in a vector.
-pub(crate) const BATCH: usize = 64;
-
-/// Reflections to be evaluated, and their coefficients.
-pub(crate) struct SlabBatch {
+/// At most `BATCH` reflections to be evaluated, a multiple of the numbers in a vector, and their coefficients: those of
+/// [`SlabResponse::reflection_at_once`] if `AT_ONCE`, else of [`SlabResponse::reflection`].
+pub(crate) struct SlabBatch<const BATCH: usize, const AT_ONCE: bool> {
     count: usize,
     eta_re: [f64; BATCH],
     eta_im: [f64; BATCH],
@@ -29,7 +27,7 @@ pub(crate) struct SlabBatch {
     sound: [u64; BATCH],
 }
 
-impl SlabBatch {
+impl<const BATCH: usize, const AT_ONCE: bool> SlabBatch<BATCH, AT_ONCE> {
     pub(crate) fn new() -> Self {
         let zeros = [0.0; BATCH];
         Self {
@@ -45,11 +43,6 @@ impl SlabBatch {
 
     pub(crate) fn clear(&mut self) {
         self.count = 0;
-    }
-
-    /// How many more it takes.
-    pub(crate) fn room(&self) -> usize {
-        BATCH - self.count
     }
 
     /// Adds a reflection at the cosine of its angle of incidence, for which there must be room; returns its number.
@@ -75,7 +68,8 @@ impl SlabBatch {
         for at in (0..self.count).filter(|&at| self.sound[at] == 0) {
             let slab =
                 SlabResponse { eta: Complex64::new(self.eta_re[at], self.eta_im[at]), round_trip: self.round_trip[at] };
-            let SlabCoefficients { te, tm } = slab.reflection_at_once(self.cos_incidence[at]);
+            let c = self.cos_incidence[at];
+            let SlabCoefficients { te, tm } = if AT_ONCE { slab.reflection_at_once(c) } else { slab.reflection(c) };
             for (part, value) in self.parts.iter_mut().zip([te.re, te.im, tm.re, tm.im]) {
                 part[at] = value;
             }
@@ -107,13 +101,24 @@ impl SlabBatch {
             let ((sin, cos), sound_phase) = sincos(phase);
             let echo = size * Complex64::new(cos, -sin);
             let opaque = exponent < OPAQUE_EXPONENT;
-            let echo = Complex64::new(if opaque { 0.0 } else { echo.re }, if opaque { 0.0 } else { echo.im });
-            let SlabCoefficients { te, tm } = assemble(eta, c, s, echo);
+            let SlabCoefficients { te, tm } = if AT_ONCE {
+                assemble(eta, c, s, choose(opaque, Complex64::ZERO, echo))
+            } else {
+                let first = first_face(eta, c, s);
+                let both = with_echo(first, echo);
+                SlabCoefficients { te: choose(opaque, first.te, both.te), tm: choose(opaque, first.tm, both.tm) }
+            };
             (te_re[at], te_im[at], tm_re[at], tm_im[at]) = (te.re, te.im, tm.re, tm.im);
             let sound = (z.re >= 0.0) & (re > 0.0) & (opaque | (sound_exponent & sound_phase));
             self.sound[at] = u64::from(sound);
         }
     }
+}
+
+/// One of two, without a branch.
+#[inline(always)]
+fn choose(first: bool, a: Complex64, b: Complex64) -> Complex64 {
+    Complex64::new(if first { a.re } else { b.re }, if first { a.im } else { b.im })
 }
 
 /// A double of these high and no low bits.
@@ -235,30 +240,50 @@ mod tests {
         }
     }
 
+    const BATCH: usize = 64;
+
+    /// Permittivity, conductivity, thickness and cosine of the angle of incidence: ordinary and odd ones.
+    fn reflections() -> impl Strategy<Value = Vec<(f64, f64, f64, f64)>> {
+        let eps_r = prop_oneof![1.0f64..30.0, Just(1.0), -3.0f64..1.0];
+        let sigma = prop_oneof![Just(0.0), (-8.0f64..6.0).prop_map(|x| 10f64.powf(x))];
+        let thickness = prop_oneof![1e-4f64..0.3, 0.3f64..5000.0];
+        let cos_incidence = prop_oneof![1e-6f64..1.0, Just(1.0), Just(0.0)];
+        prop::collection::vec((eps_r, sigma, thickness, cos_incidence), 0..=BATCH)
+    }
+
+    /// A batch evaluates each to what `alone` gives.
+    fn check<const AT_ONCE: bool>(
+        cases: &[(f64, f64, f64, f64)],
+        earlier: usize,
+        alone: impl Fn(&SlabResponse, f64) -> SlabCoefficients,
+    ) -> Result<(), TestCaseError> {
+        let slab = |eps_r, sigma, thickness| SlabResponse::new(&Slab { eps_r, sigma, thickness }, 10e9);
+        let mut batch = SlabBatch::<BATCH, AT_ONCE>::new();
+        // What an earlier batch left does not matter.
+        let other = slab(2.0, 1.0, 0.1);
+        for _ in 0..earlier {
+            batch.add(&other, 0.5);
+        }
+        batch.evaluate();
+        batch.clear();
+        for &(eps_r, sigma, thickness, cos) in cases {
+            batch.add(&slab(eps_r, sigma, thickness), cos);
+        }
+        batch.evaluate();
+        for (at, case) in cases.iter().enumerate() {
+            let (found, expected) = (batch.coefficients(at), alone(&slab(case.0, case.1, case.2), case.3));
+            let equal = same(found.te, expected.te) && same(found.tm, expected.tm);
+            prop_assert!(equal, "{case:?}: {found:?} {expected:?}");
+        }
+        Ok(())
+    }
+
     proptest! {
-        /// Any batch of any slabs, ordinary and odd ones, has the bits of each alone.
+        /// Any batch of any slabs has the bits of each alone.
         #[test]
-        fn a_batch_has_the_bits_of_each_reflection(
-            slabs in prop::collection::vec(
-                (prop_oneof![1.0f64..30.0, Just(1.0), -3.0f64..1.0], prop_oneof![Just(0.0), (-8.0f64..6.0).prop_map(|x| 10f64.powf(x))],
-                    prop_oneof![1e-4f64..0.3, 0.3f64..5000.0], prop_oneof![1e-6f64..1.0, Just(1.0), Just(0.0)]), 0..=BATCH),
-            earlier in 0..=BATCH,
-        ) {
-            let mut batch = SlabBatch::new();
-            let slab = |&(eps_r, sigma, thickness, _): &(f64, f64, f64, f64)| SlabResponse::new(&Slab { eps_r, sigma, thickness }, 10e9);
-            // What an earlier batch left does not matter.
-            let other = SlabResponse::new(&Slab { eps_r: 2.0, sigma: 1.0, thickness: 0.1 }, 10e9);
-            (0..earlier).for_each(|_| { batch.add(&other, 0.5); });
-            batch.evaluate();
-            batch.clear();
-            for case in &slabs {
-                batch.add(&slab(case), case.3);
-            }
-            batch.evaluate();
-            for (at, case) in slabs.iter().enumerate() {
-                let (found, expected) = (batch.coefficients(at), slab(case).reflection_at_once(case.3));
-                prop_assert!(same(found.te, expected.te) && same(found.tm, expected.tm), "{case:?}: {found:?} {expected:?}");
-            }
+        fn a_batch_has_the_bits_of_each_reflection(cases in reflections(), earlier in 0..=BATCH) {
+            check::<true>(&cases, earlier, SlabResponse::reflection_at_once)?;
+            check::<false>(&cases, earlier, SlabResponse::reflection)?;
         }
     }
 }

@@ -48,9 +48,7 @@ impl SlabResponse {
         }
         // exp(-2 j q) with q = 2 pi d s / lambda.
         let (sin, cos) = libm::sincos(self.round_trip * s.re);
-        let echo = libm::exp(exponent) * Complex64::new(cos, -sin);
-        let inner = 1.0 - echo;
-        SlabCoefficients { te: te * inner / (1.0 - te * te * echo), tm: tm * inner / (1.0 - tm * tm * echo) }
+        with_echo(SlabCoefficients { te, tm }, libm::exp(exponent) * Complex64::new(cos, -sin))
     }
 
     /// The same as [`Self::reflection`] to rounding, with one division for each polarisation: `r = n / d` put into the
@@ -88,10 +86,22 @@ impl SlabResponse {
     fn half_space(&self, cos_incidence: f64) -> (Complex64, SlabCoefficients) {
         let c = cos_incidence;
         let s = root(Complex64::new(self.eta.re - (1.0 - c) * (1.0 + c), self.eta.im));
-        let te = (c - s) / (c + s);
-        let tm = (self.eta * c - s) / (self.eta * c + s);
-        (s, SlabCoefficients { te, tm })
+        (s, first_face(self.eta, c, s))
     }
+}
+
+/// The reflection coefficients of the first face alone, with the root `s` of the refracted wave.
+#[inline(always)]
+pub(crate) fn first_face(eta: Complex64, c: f64, s: Complex64) -> SlabCoefficients {
+    SlabCoefficients { te: (c - s) / (c + s), tm: (eta * c - s) / (eta * c + s) }
+}
+
+/// The reflection coefficients of both faces: those of the first, and the echo from the far side.
+#[inline(always)]
+pub(crate) fn with_echo(first: SlabCoefficients, echo: Complex64) -> SlabCoefficients {
+    let inner = 1.0 - echo;
+    let both = |r: Complex64| r * inner / (1.0 - r * r * echo);
+    SlabCoefficients { te: both(first.te), tm: both(first.tm) }
 }
 
 /// The reflection coefficients of a slab of relative permittivity `eta` at the cosine `c` of the angle of incidence, with the

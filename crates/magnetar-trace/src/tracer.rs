@@ -7,14 +7,10 @@ use nalgebra::{Point3, Vector3};
 use num_complex::Complex64;
 
 use crate::polarisation::Field;
-use crate::slab_batch::SlabBatch;
 use crate::{
-    Device, Interaction, InteractionKind, LeftOut, MAX_INTERACTIONS, Path, PathGeometry, SlabCoefficients,
-    SlabResponse, Surface, TraceError, TraceOptions, World,
+    Device, Interaction, InteractionKind, LeftOut, Path, PathGeometry, SlabResponse, Surface, TraceError, TraceOptions,
+    World,
 };
-
-/// The most paths whose coefficients are worked out together.
-const PATHS: usize = 24;
 
 /// A room with boxes, made ready for tracing at one frequency.
 ///
@@ -26,7 +22,7 @@ pub struct Tracer {
     wavelength: f64,
     surfaces: [SlabResponse; 6],
     /// The first surface of the room that has the same slab, of each.
-    same_slab: [usize; 6],
+    pub(crate) same_slab: [usize; 6],
     box_slabs: Vec<SlabResponse>,
 }
 
@@ -133,11 +129,6 @@ impl Tracer {
     pub fn trace_into(&self, tx: &Point3<f64>, rx: &Point3<f64>, paths: &mut Vec<Path>) -> Result<LeftOut, TraceError> {
         paths.clear();
         self.check_link(tx, rx)?;
-        if self.options.max_order < 2 {
-            return Ok(self.world.visit(tx, rx, &self.options, |geometry| {
-                paths.push(Path { geometry: *geometry, coefficient: self.coefficient(geometry) });
-            }));
-        }
         let left_out = self.world.visit(tx, rx, &self.options, |geometry| {
             paths.push(Path { geometry: *geometry, coefficient: Complex64::ZERO });
         });
@@ -172,87 +163,21 @@ impl Tracer {
                 let r = slab.reflection(geometry.cos_incidence);
                 spread * (te * r.te + tm * r.tm)
             }
-            several => spread * self.field(&geometry.departure, several, |_, slab, cos| slab.reflection_at_once(cos)),
-        }
-    }
-
-    /// Works out the coefficients of paths: [`Self::coefficient`] of each, bit for bit, with their reflections side by side.
-    fn work_out(&self, paths: &mut [Path]) {
-        let mut batch = SlabBatch::new();
-        let mut rest = paths;
-        while !rest.is_empty() {
-            batch.clear();
-            let mut reflections = [[0; MAX_INTERACTIONS]; PATHS];
-            let mut count = 0;
-            for (path, numbers) in rest.iter().zip(&mut reflections) {
-                if batch.room() < MAX_INTERACTIONS {
-                    break;
-                }
-                if path.geometry.interactions.len() > 1 {
-                    self.gather(&path.geometry, &mut batch, numbers);
-                }
-                count += 1;
-            }
-            batch.evaluate();
-            let (now, later) = rest.split_at_mut(count);
-            for (Path { geometry, coefficient }, numbers) in now.iter_mut().zip(&reflections) {
-                *coefficient = if geometry.interactions.len() > 1 {
-                    let spread = self.wavelength / (4.0 * PI * geometry.length);
-                    let reflection = |n: usize, _: &SlabResponse, _| batch.coefficients(usize::from(numbers[n]));
-                    spread * self.field(&geometry.departure, &geometry.interactions, reflection)
-                } else {
-                    self.coefficient(geometry)
-                };
-            }
-            rest = later;
-        }
-    }
-
-    /// Adds the reflections of a path to a batch, each angle of a slab once; `numbers` become their numbers there.
-    fn gather(&self, geometry: &PathGeometry, batch: &mut SlabBatch, numbers: &mut [u8; MAX_INTERACTIONS]) {
-        let mut k = geometry.departure;
-        let mut met = [(usize::MAX, 0.0); MAX_INTERACTIONS];
-        for (n, Interaction { surface, kind, .. }) in geometry.interactions.iter().enumerate() {
-            if *kind == InteractionKind::Transmission {
-                continue;
-            }
-            let normal = self.world.normal(*surface);
-            let across = k.dot(&normal);
-            k -= normal * (2.0 * across);
-            let own = match surface {
-                Surface::Room(face) => (self.same_slab[*face as usize], across.abs()),
-                // A path seldom meets a box twice at one angle.
-                Surface::Box { .. } => (usize::MAX, across.abs()),
-            };
-            let earlier = met[..n].iter().position(|other| own.0 < usize::MAX && *other == own);
-            met[n] = own;
-            numbers[n] = match (earlier, self.slab(*surface)) {
-                (Some(earlier), _) => numbers[earlier],
-                (None, Some(slab)) => batch.add(slab, across.abs()),
-                // Of a box that is not here: its coefficient is not asked for.
-                (None, None) => 0,
-            };
+            several => spread * self.field(&geometry.departure, several),
         }
     }
 
     /// What a field of unit strength from a vertically polarised antenna becomes on its way, as such an antenna hears it:
     /// split at every interaction into the parts across and in the plane of incidence.
-    /// `reflection` gives the coefficients of interaction n, off a slab at the cosine of the angle of incidence.
-    #[inline]
-    fn field(
-        &self,
-        departure: &Vector3<f64>,
-        interactions: &[Interaction],
-        reflection: impl Fn(usize, &SlabResponse, f64) -> SlabCoefficients,
-    ) -> Complex64 {
+    fn field(&self, departure: &Vector3<f64>, interactions: &[Interaction]) -> Complex64 {
         let mut field = Field::from_vertical_antenna(departure);
-        for (n, Interaction { surface, kind, .. }) in interactions.iter().enumerate() {
+        for Interaction { surface, kind, .. } in interactions {
             let normal = self.world.normal(*surface);
             let Some(slab) = self.slab(*surface) else { return Complex64::ZERO };
             let k = *field.direction();
             let across = k.dot(&normal);
             let (after, coefficients) = match kind {
-                InteractionKind::Reflection => (k - normal * (2.0 * across), reflection(n, slab, across.abs())),
+                InteractionKind::Reflection => (k - normal * (2.0 * across), slab.reflection_at_once(across.abs())),
                 InteractionKind::Transmission => (k, slab.transmission(across.abs())),
             };
             field = field.meet(&after, &normal, &coefficients);
