@@ -23,6 +23,9 @@ pub enum CudaError {
         /// How many there are.
         count: usize,
     },
+    /// The kernels trace first order in an opaque world.
+    #[error("the GPU scores paths of order 1 in an opaque world, not of {0}; use the CPU")]
+    Propagation(String),
     /// A driver call failed.
     #[error("the CUDA driver failed to {action}: {error}")]
     Driver {

@@ -50,6 +50,10 @@ impl CudaScoring {
     }
 
     fn run(&self, scorer: &TwinScorer, rows: &[ScoreRow<'_>]) -> Result<Vec<Vec<f64>>, CudaError> {
+        let propagation = scorer.model().propagation;
+        if !propagation.is_default() {
+            return Err(CudaError::Propagation(propagation.describe()));
+        }
         guard(|| {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let mut evidence = vec![Vec::new(); rows.len()];

@@ -76,6 +76,7 @@ impl ScorerSource for LearnedScorers {
                     recipe_hash: record.recipe_hash.clone(),
                     fitted_rows: 0,
                     fitted_nll: 0.0,
+                    propagation: Default::default(),
                     parameters,
                 };
                 Some(open_twin(recipe, &ScorerSettings { parameters, ..settings.clone() })?)

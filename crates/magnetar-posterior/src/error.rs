@@ -64,15 +64,9 @@ pub enum PosteriorError {
         /// The most.
         most: usize,
     },
-    /// Paths that the twin does not reckon with.
-    #[error(
-        "the twin reckons with paths of order 1 in an opaque world, not with {asked}: leave its propagation at the \
-         default (rows may have any), or use another scorer"
-    )]
-    Propagation {
-        /// What was asked for.
-        asked: String,
-    },
+    /// The twin cannot reckon with such paths.
+    #[error("the twin's paths: {0}")]
+    Propagation(#[source] magnetar_trace::TraceError),
     /// The backend that was to score failed.
     #[error(transparent)]
     Backend(#[from] magnetar_signal::BackendError),

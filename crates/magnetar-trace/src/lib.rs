@@ -35,6 +35,7 @@ mod path;
 mod path_batch;
 mod polarisation;
 mod processor;
+mod response;
 pub mod sionna;
 mod slab_batch;
 mod slab_response;

@@ -4,8 +4,6 @@
 
 #![allow(clippy::needless_range_loop, reason = "lanes read best by their indices")]
 
-use std::f64::consts::PI;
-
 use nalgebra::Vector3;
 use num_complex::Complex64;
 
@@ -61,70 +59,93 @@ impl Tracer {
             triples.finish(self, paths);
         }
     }
+}
 
-    fn spread(&self, geometry: &PathGeometry) -> f64 {
-        self.wavelength() / (4.0 * PI * geometry.length)
+/// Paths being worked out: which they are, and what becomes of them.
+struct Batch<const LANES: usize> {
+    count: usize,
+    /// Their numbers among all.
+    paths: [usize; LANES],
+    spread: [f64; LANES],
+    /// Real and imaginary parts.
+    coefficients: [[f64; LANES]; 2],
+    /// 1 where the lane holds what it should.
+    sound: [u64; LANES],
+}
+
+impl<const LANES: usize> Batch<LANES> {
+    fn new() -> Self {
+        let zeros = [0.0; LANES];
+        Self { count: 0, paths: [0; LANES], spread: zeros, coefficients: [zeros; 2], sound: [0; LANES] }
+    }
+
+    /// Gives a path a lane.
+    #[inline]
+    fn take(&mut self, path: usize, spread: f64) -> usize {
+        let lane = self.count;
+        (self.paths[lane], self.spread[lane]) = (path, spread);
+        self.count += 1;
+        lane
+    }
+
+    /// Whether there is no lane for another.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.count == LANES
+    }
+
+    /// Gives the paths their coefficients and forgets them; those of unsound lanes are worked out alone.
+    #[inline]
+    fn give(&mut self, tracer: &Tracer, paths: &mut [Path]) {
+        let [re, im] = &self.coefficients;
+        for lane in 0..self.count {
+            let path = &mut paths[self.paths[lane]];
+            let sound = self.sound[lane] == 1;
+            path.coefficient =
+                if sound { Complex64::new(re[lane], im[lane]) } else { tracer.coefficient(&path.geometry) };
+        }
+        self.count = 0;
     }
 }
 
 /// Paths of one reflection.
 struct Singles {
-    count: usize,
-    /// Their numbers among all.
-    paths: [usize; SINGLES],
+    batch: Batch<SINGLES>,
     /// Directions before and after, normals of the surfaces met.
     before: Vectors<SINGLES>,
     after: Vectors<SINGLES>,
     normal: Vectors<SINGLES>,
-    spread: [f64; SINGLES],
     slabs: SlabBatch<SINGLES, false>,
-    coefficients: [[f64; SINGLES]; 2],
-    /// 1 where the lane holds what it should.
-    sound: [u64; SINGLES],
 }
 
 impl Singles {
     fn new() -> Self {
         let vectors = [[0.5; SINGLES]; 3];
-        Self {
-            count: 0,
-            paths: [0; SINGLES],
-            before: vectors,
-            after: vectors,
-            normal: vectors,
-            spread: [0.0; SINGLES],
-            slabs: SlabBatch::new(),
-            coefficients: [[0.0; SINGLES]; 2],
-            sound: [0; SINGLES],
-        }
+        let slabs = SlabBatch::new();
+        Self { batch: Batch::new(), before: vectors, after: vectors, normal: vectors, slabs }
     }
 
     /// Takes a path; true if there is no place for another.
     #[inline]
     fn add(&mut self, tracer: &Tracer, path: usize, geometry: &PathGeometry) -> bool {
-        let (lane, surface) = (self.count, geometry.interactions[0].surface);
+        let surface = geometry.interactions[0].surface;
         let Some(slab) = tracer.slab(surface) else { return false };
-        self.paths[lane] = path;
+        let lane = self.batch.take(path, tracer.spread(geometry));
         set(&mut self.before, lane, &geometry.departure);
         set(&mut self.after, lane, &-geometry.arrival);
         set(&mut self.normal, lane, &tracer.world().normal(surface));
-        self.spread[lane] = tracer.spread(geometry);
         self.slabs.add(slab, geometry.cos_incidence);
-        self.count += 1;
-        self.count == SINGLES
+        self.batch.is_full()
     }
 
     /// Gives the paths their coefficients and forgets them.
     fn finish(&mut self, tracer: &Tracer, paths: &mut [Path]) {
-        if self.count == 0 {
-            return;
+        if self.batch.count > 0 {
+            self.slabs.evaluate();
+            crate::with_avx2!(self.evaluate_avx2(), self.evaluate());
+            self.batch.give(tracer, paths);
+            self.slabs.clear();
         }
-        self.slabs.evaluate();
-        crate::with_avx2!(self.evaluate_avx2(), self.evaluate());
-        let coefficients = self.coefficients[0].iter().zip(&self.coefficients[1]).zip(&self.sound);
-        give(tracer, paths, self.paths[..self.count].iter().zip(coefficients));
-        self.slabs.clear();
-        self.count = 0;
     }
 
     /// [`Self::evaluate`] compiled for wider vectors; the same operations, so the same bits.
@@ -137,7 +158,7 @@ impl Singles {
     /// As the case of one reflection in [`Tracer::coefficient`].
     #[inline(always)]
     fn evaluate(&mut self) {
-        let [re, im] = &mut self.coefficients;
+        let Batch { spread, coefficients: [re, im], sound, .. } = &mut self.batch;
         for lane in 0..SINGLES {
             let (k1, k2) = (get(&self.before, lane), get(&self.after, lane));
             let across = cross(k1, get(&self.normal, lane));
@@ -148,80 +169,64 @@ impl Singles {
             let (te, tm) = (dot(v2, s) * dot(s, v1), dot(v2, cross(k2, s)) * dot(cross(k1, s), v1));
             let r = self.slabs.coefficients(lane);
             let sum = te * r.te + tm * r.tm;
-            (re[lane], im[lane]) = (self.spread[lane] * sum.re, self.spread[lane] * sum.im);
-            self.sound[lane] = u64::from(square >= NORMAL_INCIDENCE) & u64::from(h1 > 0.0) & u64::from(h2 > 0.0);
+            (re[lane], im[lane]) = (spread[lane] * sum.re, spread[lane] * sum.im);
+            sound[lane] = u64::from(square >= NORMAL_INCIDENCE) & u64::from(h1 > 0.0) & u64::from(h2 > 0.0);
         }
     }
 }
 
 /// Paths of `STEPS` reflections.
 struct Several<const STEPS: usize> {
-    count: usize,
-    /// Their numbers among all.
-    paths: [usize; SEVERAL],
+    batch: Batch<SEVERAL>,
     /// Directions of departure.
     departure: Vectors<SEVERAL>,
-    spread: [f64; SEVERAL],
     /// Normals of the surfaces met.
     normal: [Vectors<SEVERAL>; STEPS],
     cos_incidence: [[f64; SEVERAL]; STEPS],
     /// Real and imaginary parts of TE, then of TM, of each reflection.
     slab_parts: [[[f64; SEVERAL]; 4]; STEPS],
-    coefficients: [[f64; SEVERAL]; 2],
-    /// 1 where the lane holds what it should.
-    sound: [u64; SEVERAL],
 }
 
 impl<const STEPS: usize> Several<STEPS> {
     fn new() -> Self {
         let vectors = [[0.5; SEVERAL]; 3];
         Self {
-            count: 0,
-            paths: [0; SEVERAL],
+            batch: Batch::new(),
             departure: vectors,
-            spread: [0.0; SEVERAL],
             normal: [vectors; STEPS],
             cos_incidence: [[0.0; SEVERAL]; STEPS],
             slab_parts: [[[0.0; SEVERAL]; 4]; STEPS],
-            coefficients: [[0.0; SEVERAL]; 2],
-            sound: [0; SEVERAL],
         }
     }
 
     /// Takes a path; true if there is no place for another.
     #[inline]
     fn add(&mut self, tracer: &Tracer, path: usize, geometry: &PathGeometry) -> bool {
-        let lane = self.count;
-        self.paths[lane] = path;
+        let lane = self.batch.take(path, tracer.spread(geometry));
         set(&mut self.departure, lane, &geometry.departure);
-        self.spread[lane] = tracer.spread(geometry);
         for (normal, met) in self.normal.iter_mut().zip(geometry.interactions.iter()) {
             set(normal, lane, &tracer.world().normal(met.surface));
         }
-        self.count += 1;
-        self.count == SEVERAL
+        self.batch.is_full()
     }
 
     /// Gives the paths their coefficients and forgets them.
     fn finish(&mut self, tracer: &Tracer, paths: &mut [Path]) {
-        if self.count == 0 {
-            return;
+        if self.batch.count > 0 {
+            crate::with_avx2!(self.follow_avx2(), self.follow());
+            self.ask_slabs(tracer, paths);
+            crate::with_avx2!(self.evaluate_avx2(), self.evaluate());
+            self.batch.give(tracer, paths);
         }
-        crate::with_avx2!(self.follow_avx2(), self.follow());
-        self.ask_slabs(tracer, paths);
-        crate::with_avx2!(self.evaluate_avx2(), self.evaluate());
-        let coefficients = self.coefficients[0].iter().zip(&self.coefficients[1]).zip(&self.sound);
-        give(tracer, paths, self.paths[..self.count].iter().zip(coefficients));
-        self.count = 0;
     }
 
     /// Evaluates the slabs at the angles of incidence, each angle of a slab of the room once per path.
     fn ask_slabs(&mut self, tracer: &Tracer, paths: &[Path]) {
         let mut batch = SlabBatch::<{ SEVERAL * MAX_ORDER }, true>::new();
         let mut numbers = [[0; STEPS]; SEVERAL];
-        for lane in 0..self.count {
+        for lane in 0..self.batch.count {
             let mut slabs = [usize::MAX; STEPS];
-            for (step, met) in paths[self.paths[lane]].geometry.interactions.iter().enumerate().take(STEPS) {
+            for (step, met) in paths[self.batch.paths[lane]].geometry.interactions.iter().enumerate().take(STEPS) {
                 let cos_incidence = self.cos_incidence[step][lane];
                 // A path seldom meets a box twice at one angle.
                 let own =
@@ -239,7 +244,7 @@ impl<const STEPS: usize> Several<STEPS> {
             }
         }
         batch.evaluate();
-        for lane in 0..self.count {
+        for lane in 0..self.batch.count {
             for step in 0..STEPS {
                 let SlabCoefficients { te, tm } = batch.coefficients(usize::from(numbers[lane][step]));
                 for (part, value) in self.slab_parts[step].iter_mut().zip([te.re, te.im, tm.re, tm.im]) {
@@ -259,7 +264,7 @@ impl<const STEPS: usize> Several<STEPS> {
     /// The angles of incidence along the paths.
     #[inline(always)]
     fn follow(&mut self) {
-        for lane in 0..whole_vectors(self.count) {
+        for lane in 0..whole_vectors(self.batch.count) {
             let mut k = get(&self.departure, lane);
             for step in 0..STEPS {
                 let normal = get(&self.normal[step], lane);
@@ -280,8 +285,8 @@ impl<const STEPS: usize> Several<STEPS> {
     /// As [`crate::polarisation::Field`] carries a field along.
     #[inline(always)]
     fn evaluate(&mut self) {
-        let [re, im] = &mut self.coefficients;
-        for lane in 0..whole_vectors(self.count) {
+        let Batch { count, spread, coefficients: [re, im], sound: all_sound, .. } = &mut self.batch;
+        for lane in 0..whole_vectors(*count) {
             let mut k = get(&self.departure, lane);
             let (mut s, horizontal) = vertical(k);
             let mut parts = [Complex64::ONE, Complex64::ZERO];
@@ -301,8 +306,8 @@ impl<const STEPS: usize> Several<STEPS> {
             }
             let (vertical, horizontal) = vertical(k);
             let heard = turned(parts, k, s, vertical)[0];
-            (re[lane], im[lane]) = (self.spread[lane] * heard.re, self.spread[lane] * heard.im);
-            self.sound[lane] = sound & u64::from(horizontal > 0.0);
+            (re[lane], im[lane]) = (spread[lane] * heard.re, spread[lane] * heard.im);
+            all_sound[lane] = sound & u64::from(horizontal > 0.0);
         }
     }
 }
@@ -311,18 +316,6 @@ impl<const STEPS: usize> Several<STEPS> {
 #[inline(always)]
 fn whole_vectors(count: usize) -> usize {
     count.next_multiple_of(8).min(SEVERAL)
-}
-
-/// Gives paths the coefficients of their lanes, real and imaginary part; those of unsound lanes are worked out alone.
-fn give<'a>(
-    tracer: &Tracer,
-    paths: &mut [Path],
-    lanes: impl Iterator<Item = (&'a usize, ((&'a f64, &'a f64), &'a u64))>,
-) {
-    for (at, ((re, im), sound)) in lanes {
-        let path = &mut paths[*at];
-        path.coefficient = if *sound == 1 { Complex64::new(*re, *im) } else { tracer.coefficient(&path.geometry) };
-    }
 }
 
 /// The parts of a field along `u` and along `k x u`, from those along `s` and `k x s`.

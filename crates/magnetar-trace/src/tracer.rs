@@ -3,14 +3,10 @@
 use std::f64::consts::PI;
 
 use magnetar_scene::{BoxShape, Face, Room, SPEED_OF_LIGHT, Slab};
-use nalgebra::{Point3, Vector3};
+use nalgebra::Point3;
 use num_complex::Complex64;
 
-use crate::polarisation::Field;
-use crate::{
-    Device, Interaction, InteractionKind, LeftOut, Path, PathGeometry, SlabResponse, Surface, TraceError, TraceOptions,
-    World,
-};
+use crate::{Device, LeftOut, Path, PathGeometry, SlabResponse, Surface, TraceError, TraceOptions, World};
 
 /// A room with boxes, made ready for tracing at one frequency.
 ///
@@ -154,35 +150,12 @@ impl Tracer {
     /// The coefficient of a path of this world with this world's materials.
     #[must_use]
     pub fn coefficient(&self, geometry: &PathGeometry) -> Complex64 {
-        let spread = self.wavelength / (4.0 * PI * geometry.length);
-        match &geometry.interactions[..] {
-            [] => Complex64::new(spread, 0.0),
-            [Interaction { surface, kind: InteractionKind::Reflection, .. }] => {
-                let (te, tm) = geometry.weights(&self.world.normal(*surface));
-                let Some(slab) = self.slab(*surface) else { return Complex64::ZERO };
-                let r = slab.reflection(geometry.cos_incidence);
-                spread * (te * r.te + tm * r.tm)
-            }
-            several => spread * self.field(&geometry.departure, several),
-        }
+        self.spread(geometry) * self.world.response(geometry, |surface| self.slab(surface))
     }
 
-    /// What a field of unit strength from a vertically polarised antenna becomes on its way, as such an antenna hears it:
-    /// split at every interaction into the parts across and in the plane of incidence.
-    fn field(&self, departure: &Vector3<f64>, interactions: &[Interaction]) -> Complex64 {
-        let mut field = Field::from_vertical_antenna(departure);
-        for Interaction { surface, kind, .. } in interactions {
-            let normal = self.world.normal(*surface);
-            let Some(slab) = self.slab(*surface) else { return Complex64::ZERO };
-            let k = *field.direction();
-            let across = k.dot(&normal);
-            let (after, coefficients) = match kind {
-                InteractionKind::Reflection => (k - normal * (2.0 * across), slab.reflection_at_once(across.abs())),
-                InteractionKind::Transmission => (k, slab.transmission(across.abs())),
-            };
-            field = field.meet(&after, &normal, &coefficients);
-        }
-        field.at_vertical_antenna()
+    /// What free space makes of a path: `lambda / (4 pi length)`.
+    pub(crate) fn spread(&self, geometry: &PathGeometry) -> f64 {
+        self.wavelength / (4.0 * PI * geometry.length)
     }
 
     /// Whether a device may stand here.

@@ -24,7 +24,8 @@ impl TwinScorer {
         let seen = self.observed(arrivals, &widths);
         let world = layout.world();
         let first = support.first_heading();
-        let tracer = CandidateTracer::new(&world, rx, self.model(), &self.shared.rx_gain, (&table, first));
+        let tracer =
+            CandidateTracer::new(&world, rx, self.model(), (&self.shared.rx_gain, &self.shared.slabs), (&table, first));
         let assignments = self.kept_assignments(left_out);
         let job = EvidenceJob { scorer: self, assignments, tracer: &tracer, table: &table, widths, seen, support, rx };
         let lines = size.rows * self.grain.position;
@@ -182,6 +183,9 @@ impl EvidenceJob<'_> {
     /// Raw SNRs of the paths without the TX pattern in a material assignment, dB.
     #[inline(always)]
     fn base_levels(&self, paths: &Paths, assignment: usize) -> [f32; MAX_PATHS] {
+        if let Some(response_db) = paths.response_db.get(assignment) {
+            return std::array::from_fn(|i| paths.snr_db[i] + response_db[i]);
+        }
         let mut power = [1.0f32; MAX_PATHS];
         for (i, power) in power.iter_mut().enumerate().take(paths.count) {
             if paths.surface[i] != DIRECT {

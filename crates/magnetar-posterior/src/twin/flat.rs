@@ -213,7 +213,13 @@ impl TwinScorer {
         let seen = self.observed(row.arrivals, &self.widths());
         let world = row.layout.world();
         let first = support.first_heading();
-        let tracer = CandidateTracer::new(&world, row.rx, self.model(), &self.shared.rx_gain, (&table, first));
+        let tracer = CandidateTracer::new(
+            &world,
+            row.rx,
+            self.model(),
+            (&self.shared.rx_gain, &self.shared.slabs),
+            (&table, first),
+        );
         let [x0, x1, y0, y1] = support.bounds();
         let margin = self.distances().0;
         let mut out = TwinRow {

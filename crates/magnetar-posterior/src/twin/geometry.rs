@@ -1,12 +1,12 @@
 //! The paths of one candidate position as flat arrays: what the world's traversal emits, seen by this receiver.
 
 use magnetar_scene::Pose;
-use magnetar_trace::{PathGeometry, Receiver, Surface, World};
+use magnetar_trace::{PathGeometry, Receiver, Surface, TraceOptions, World};
 use nalgebra::{Point3, Vector3};
 
 use super::flat::{TwinBox, TwinRow};
 use super::lanes::{atan2, log2};
-use super::tables::{GainTable, HeadingTable, elevation_index};
+use super::tables::{GainTable, HeadingTable, SlabTables, elevation_index};
 
 /// Paths scored for a candidate; beyond, the weakest are left out.
 pub(crate) const MAX_PATHS: usize = 12;
@@ -39,6 +39,9 @@ pub(crate) struct Paths {
     pub(crate) cos_incidence: [f32; MAX_PATHS],
     pub(crate) te: [f32; MAX_PATHS],
     pub(crate) tm: [f32; MAX_PATHS],
+    /// What surfaces take from each path in each material assignment, dB, where paths may meet several; else empty, and
+    /// surface, cosine and weights say it.
+    pub(crate) response_db: Vec<[f32; MAX_PATHS]>,
 }
 
 impl Paths {
@@ -54,7 +57,16 @@ impl Paths {
             cos_incidence: [1.0; MAX_PATHS],
             te: [1.0; MAX_PATHS],
             tm: [0.0; MAX_PATHS],
+            response_db: Vec::new(),
         }
+    }
+
+    /// The path that matters least: the weakest in the first assignment.
+    fn weakest(&self) -> (usize, f32) {
+        let level = |n: usize| self.snr_db[n] + self.response_db.first().map_or(0.0, |of| of[n]);
+        let weaker = |w: usize, n: usize| if level(n) < level(w) { n } else { w };
+        let weakest = (0..MAX_PATHS).fold(0, weaker);
+        (weakest, level(weakest))
     }
 }
 
@@ -62,6 +74,8 @@ impl Paths {
 #[derive(Debug, Clone)]
 pub(crate) struct CandidateTracer<'a> {
     receiver: Receiver<'a>,
+    /// Which paths, and the slabs they meet, where they are not those of first order in an opaque world.
+    several: Option<(TraceOptions, &'a SlabTables)>,
     rx: Pose,
     sin: f64,
     cos: f64,
@@ -81,12 +95,13 @@ impl<'a> CandidateTracer<'a> {
         world: &'a World,
         rx: &Pose,
         model: &super::TwinModel,
-        rx_gain: &'a GainTable,
+        (rx_gain, slabs): (&'a GainTable, &'a SlabTables),
         (tx_gain, first_heading): (&'a HeadingTable, f64),
     ) -> Self {
         let (sin, cos) = libm::sincos(rx.heading);
         Self {
             receiver: world.receiver(&rx.position).for_tx_height(model.tx_height_m),
+            several: (!model.propagation.is_default()).then_some((model.propagation, slabs)),
             rx: *rx,
             sin,
             cos,
@@ -127,13 +142,29 @@ impl<'a> CandidateTracer<'a> {
     /// All paths from a TX position.
     pub(crate) fn trace(&self, tx: &Point3<f64>, paths: &mut Paths) {
         paths.count = 0;
-        if (self.rx.position - tx).norm() >= 1e-6 {
-            self.receiver.visit(tx, |geometry| self.push(paths, geometry));
+        if (self.rx.position - tx).norm() < 1e-6 {
+            return;
+        }
+        match self.several {
+            None => self.receiver.visit(tx, |geometry| self.push(paths, geometry, None)),
+            Some((options, slabs)) => {
+                paths.response_db.resize(slabs.assignments(), [0.0; MAX_PATHS]);
+                self.receiver.world().visit(tx, &self.rx.position, &options, |geometry| {
+                    self.push(paths, geometry, Some(slabs));
+                });
+            }
         }
     }
 
+    /// What the surfaces of an assignment take from a path, dB.
+    fn response_db(&self, geometry: &PathGeometry, slabs: &SlabTables, assignment: usize) -> f32 {
+        let slab = |met| Some(slabs.response(assignment, surface_number(met, self.own_box_slabs)));
+        let response = self.receiver.world().response(geometry, slab);
+        DB_PER_OCTAVE * log2(response.norm_sqr() as f32 + 1e-9)
+    }
+
     #[inline(always)]
-    fn push(&self, paths: &mut Paths, geometry: &PathGeometry) {
+    fn push(&self, paths: &mut Paths, geometry: &PathGeometry, several: Option<&SlabTables>) {
         let PathGeometry { departure, arrival, length, .. } = geometry;
         let azimuth = atan2(arrival.y as f32, arrival.x as f32);
         let (turned, up) = (azimuth - self.rx_heading, elevation_index(arrival.z as f32));
@@ -144,12 +175,17 @@ impl<'a> CandidateTracer<'a> {
             paths.count - 1
         } else {
             // Full: the new path takes the place of the weakest if it is stronger.
-            let weakest = (0..MAX_PATHS).fold(0, |w, n| if paths.snr_db[n] < paths.snr_db[w] { n } else { w });
-            if paths.snr_db[weakest] >= snr_db {
+            let (weakest, level) = paths.weakest();
+            if level >= snr_db + several.map_or(0.0, |slabs| self.response_db(geometry, slabs, 0)) {
                 return;
             }
             weakest
         };
+        if let Some(slabs) = several {
+            for assignment in 0..slabs.assignments() {
+                paths.response_db[assignment][slot] = self.response_db(geometry, slabs, assignment);
+            }
+        }
         let leaving = atan2(departure.y as f32, departure.x as f32) - self.first_heading;
         paths.across[slot] = (self.cos * arrival.y - self.sin * arrival.x) as f32;
         paths.length[slot] = *length as f32;

@@ -45,8 +45,8 @@ pub struct TwinModel {
     pub box_slab: Slab,
     /// What the layout's first boxes are made of, in its order, as far as the receiver knows; may be empty.
     pub box_slabs: Vec<Slab>,
-    /// Which paths the twin reckons with, whatever the world's are. It takes the default alone: first order in an opaque
-    /// world.
+    /// Which paths the twin reckons with, whatever the world's are. The default, first order in an opaque world, is by far
+    /// the fastest; others are scored on the CPU alone.
     pub propagation: TraceOptions,
     /// K: how many arrivals the estimator keeps; [`MAX_ARRIVALS`] at most.
     pub keep: usize,

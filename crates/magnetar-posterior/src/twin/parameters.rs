@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use magnetar_trace::TraceOptions;
 use serde::{Deserialize, Serialize};
 
 use crate::PosteriorError;
@@ -189,6 +190,9 @@ pub struct TwinFile {
     pub fitted_rows: u64,
     /// NLL reached on them with each row's own materials withheld, nat.
     pub fitted_nll: f64,
+    /// Which paths the twin reckons with: the default is first order in an opaque world, and is not written.
+    #[serde(default, skip_serializing_if = "TraceOptions::is_default")]
+    pub propagation: TraceOptions,
     /// The parameters.
     pub parameters: TwinParameters,
 }
@@ -229,6 +233,10 @@ impl TwinFile {
         let file: Self = toml::from_str(text)
             .map_err(|e| PosteriorError::Parameters { place: place.to_owned(), reason: e.to_string() })?;
         file.parameters.check(place)?;
+        file.propagation.check().map_err(|e| PosteriorError::Parameters {
+            place: format!("{place}: propagation.max_order"),
+            reason: e.to_string(),
+        })?;
         Ok(file)
     }
 

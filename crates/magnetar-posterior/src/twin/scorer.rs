@@ -57,7 +57,7 @@ impl TwinScorer {
     ///
     /// # Errors
     /// When a parameter is out of range, the model has no material assignment, keeps more arrivals than the
-    /// likelihood takes, or asks for other paths than those of first order in an opaque world.
+    /// likelihood takes, or asks for paths of an order that is not traced.
     pub fn new(model: TwinModel, parameters: TwinParameters) -> Result<Self, PosteriorError> {
         parameters.check("twin")?;
         if model.assignments.is_empty() {
@@ -66,9 +66,7 @@ impl TwinScorer {
                 reason: "it has no material assignment; give at least one".into(),
             });
         }
-        if !model.propagation.is_default() {
-            return Err(PosteriorError::Propagation { asked: model.propagation.describe() });
-        }
+        model.propagation.check().map_err(PosteriorError::Propagation)?;
         if model.keep > MAX_ARRIVALS {
             return Err(PosteriorError::TooManyArrivals { keep: model.keep, most: MAX_ARRIVALS });
         }

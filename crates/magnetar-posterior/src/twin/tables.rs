@@ -157,6 +157,8 @@ impl ReflectionTable {
 #[derive(Debug, Clone)]
 pub(crate) struct SlabTables {
     tables: Vec<ReflectionTable>,
+    /// The slabs themselves, in the order of the tables.
+    responses: Vec<SlabResponse>,
     /// For each assignment and surface (numbered as in [`super::geometry::surface_number`], from 1 on), its table.
     index: Vec<u32>,
     surfaces: usize,
@@ -176,7 +178,8 @@ impl SlabTables {
             }
         }
         let tables = known.iter().map(|slab| ReflectionTable::new(slab, model.carrier_hz)).collect();
-        Self { tables, index, surfaces: 7 + model.box_slabs.len() }
+        let responses = known.iter().map(|slab| SlabResponse::new(slab, model.carrier_hz)).collect();
+        Self { tables, responses, index, surfaces: 7 + model.box_slabs.len() }
     }
 
     /// Surfaces of an assignment.
@@ -184,10 +187,26 @@ impl SlabTables {
         self.surfaces
     }
 
+    /// Assignments.
+    pub(crate) fn assignments(&self) -> usize {
+        self.index.len() / self.surfaces
+    }
+
     /// The table of a surface (from 1 on) in an assignment.
     #[inline(always)]
     pub(crate) fn table(&self, assignment: usize, surface: u32) -> &ReflectionTable {
-        &self.tables[self.index[assignment * self.surfaces + surface as usize - 1] as usize]
+        &self.tables[self.slab(assignment, surface)]
+    }
+
+    /// The slab of a surface (from 1 on) in an assignment.
+    #[inline(always)]
+    pub(crate) fn response(&self, assignment: usize, surface: u32) -> &SlabResponse {
+        &self.responses[self.slab(assignment, surface)]
+    }
+
+    #[inline(always)]
+    fn slab(&self, assignment: usize, surface: u32) -> usize {
+        self.index[assignment * self.surfaces + surface as usize - 1] as usize
     }
 
     /// The entries of all tables of an assignment, surface by surface.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use magnetar_scene::{BoxShape, Pose, Slab};
 use magnetar_signal::{Arrival, Arrivals};
-use magnetar_trace::Tracer;
+use magnetar_trace::{Path, TraceOptions, Tracer};
 use nalgebra::{Point3, Vector3};
 use proptest::prelude::*;
 
@@ -31,13 +31,15 @@ proptest! {
     fn candidate_paths_are_the_tracers(
         tx in (-1.2f64..4.1, -5.9f64..2.9, 0.6f64..2.0), rx in (-1.2f64..4.1, -5.9f64..2.9, 0.6f64..2.0),
         boards in prop::collection::vec((0.0f64..3.0, -4.0f64..2.0, -PI..PI), 0..3), heading in -PI..PI, level: bool,
+        order in 0usize..=2, transmission: bool,
     ) {
         // Every surface has its own slab; the last box has the default one.
         let slab = |n: usize| Slab { eps_r: 2.0 + 0.7 * n as f64, sigma: 0.05 * n as f64, thickness: 0.1 };
         let shapes: Vec<_> = boards.iter().map(|at| board(at.0, at.1, at.2)).collect();
         let boxes: Vec<_> = shapes.iter().enumerate().map(|(n, s)| (*s, slab(8 + n))).collect();
         let surfaces = std::array::from_fn(slab);
-        let tracer = Tracer::new(room(), &surfaces, &boxes, 10e9).unwrap();
+        let propagation = TraceOptions { max_order: order, transmission };
+        let tracer = Tracer::new(room(), &surfaces, &boxes, 10e9).unwrap().with_options(propagation).unwrap();
         let tx = Point3::new(tx.0, tx.1, if level { rx.2 } else { tx.2 });
         let rx = Pose::new(rx.0, rx.1, rx.2, heading);
         let Ok(exact) = tracer.trace(&tx, &rx.position) else { return Ok(()) };
@@ -49,39 +51,58 @@ proptest! {
             assignments: vec![RoomSlabs(surfaces)],
             box_slab: slab(7 + shapes.len()),
             box_slabs: boxes[..known].iter().map(|b| b.1).collect(),
+            propagation,
             ..scorer().model().clone()
         };
         let world = Layout { room: room(), boxes: shapes }.world();
-        let mut paths = Paths::new();
-        CandidateTracer::new(&world, &rx, &model, &flat, (&table, 0.0)).trace(&tx, &mut paths);
-        prop_assert_eq!(paths.count, exact.len().min(MAX_PATHS));
         let slabs = SlabTables::new(&model);
+        let mut paths = Paths::new();
+        CandidateTracer::new(&world, &rx, &model, (&flat, &slabs), (&table, 0.0)).trace(&tx, &mut paths);
+        prop_assert_eq!(paths.count, exact.len().min(MAX_PATHS));
+        // Power against free space at 1 m: what the raw SNR is relative to.
+        let free = 299_792_458.0 / 10e9 / (4.0 * PI);
+        let power = |path: &Path| path.coefficient.norm_sqr() / (free * free);
+        let got = |n: usize| {
+            let response = match paths.response_db.first() {
+                Some(db) => 10f64.powf(f64::from(db[n]) / 10.0),
+                None if paths.surface[n] == DIRECT => 1.0,
+                None => {
+                    let reflection = slabs.table(0, paths.surface[n]);
+                    f64::from(reflection.power(paths.cos_incidence[n], paths.te[n], paths.tm[n]))
+                }
+            };
+            response * 10f64.powf(f64::from(paths.snr_db[n]) / 10.0)
+        };
         for path in &exact[..if exact.len() <= MAX_PATHS { exact.len() } else { 0 }] {
             let close = (0..paths.count).min_by(|a, b| {
                 let off = |n: usize| (f64::from(paths.length[n]) - path.geometry.length).abs()
-                    + (f64::from(paths.across[n]) - rx.device_from_global(&path.geometry.arrival).y).abs();
+                    + (f64::from(paths.across[n]) - rx.device_from_global(&path.geometry.arrival).y).abs()
+                    // Paths of one length and direction differ in strength.
+                    + (got(n) - power(path)).abs();
                 off(*a).total_cmp(&off(*b))
             }).unwrap();
             prop_assert!((f64::from(paths.length[close]) - path.geometry.length).abs() < 1e-4);
             prop_assert_eq!(paths.surface[close] == DIRECT, path.geometry.is_line_of_sight());
-            // Power against free space at 1 m: what the raw SNR is relative to.
-            let free = 299_792_458.0 / 10e9 / (4.0 * PI);
-            let power = path.coefficient.norm_sqr() / (free * free);
-            let got = if path.geometry.is_line_of_sight() { 1.0 } else {
-                let reflection = slabs.table(0, paths.surface[close]);
-                f64::from(reflection.power(paths.cos_incidence[close], paths.te[close], paths.tm[close]))
-            } * 10f64.powf(f64::from(paths.snr_db[close]) / 10.0);
+            let (got, power) = (got(close), power(path));
             prop_assert!((got - power).abs() < 4e-3 * path.geometry.length.powi(-2), "{got} {power} {}", path.interactions());
+        }
+        // Of too many, the strongest stay; in the default, by their lengths alone.
+        if exact.len() > MAX_PATHS && !propagation.is_default() {
+            let mut powers: Vec<_> = exact.iter().map(power).collect();
+            powers.sort_by(|a, b| b.total_cmp(a));
+            let kept: f64 = (0..MAX_PATHS).map(got).sum();
+            let strongest: f64 = powers[..MAX_PATHS].iter().sum();
+            prop_assert!((kept - strongest).abs() < 1e-3 * strongest, "{kept} {strongest}");
         }
     }
 }
 
 #[test]
-fn paths_of_higher_order_are_refused() {
-    let propagation = magnetar_trace::TraceOptions { max_order: 2, transmission: true };
+fn an_order_that_is_not_traced_is_refused() {
+    let propagation = TraceOptions { max_order: 4, transmission: true };
     let model = TwinModel { propagation, ..scorer().model().clone() };
     let error = TwinScorer::new(model, *scorer().parameters()).unwrap_err().to_string();
-    assert!(error.contains("not with order 2, through boxes"), "{error}");
+    assert!(error.contains("the twin's paths") && error.contains('4'), "{error}");
 }
 
 fn one_board() -> Layout {
@@ -153,7 +174,13 @@ fn where_the_second_arrival_is_always_a_stray_its_phase_says_nothing() {
     let world = layout.world();
     let scorer = scorer();
     let table = scorer.heading_table(8);
-    let tracer = CandidateTracer::new(&world, &rx, scorer.model(), &scorer.shared.rx_gain, (&table, 0.0));
+    let tracer = CandidateTracer::new(
+        &world,
+        &rx,
+        scorer.model(),
+        (&scorer.shared.rx_gain, &scorer.shared.slabs),
+        (&table, 0.0),
+    );
     let mut paths = Paths::new();
     tracer.trace(&Point3::new(2.0, 0.7, 1.08), &mut paths);
     let base: [f32; MAX_PATHS] = std::array::from_fn(|i| paths.snr_db[i] - 8.0);

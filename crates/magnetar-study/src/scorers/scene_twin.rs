@@ -3,7 +3,6 @@
 use magnetar_posterior::{MaterialKnowledge, PosteriorError, RoomSlabs, Twin, TwinModel, TwinScorer};
 use magnetar_scene::ResolvedScene;
 use magnetar_signal::{Radio, RadioConfig};
-use magnetar_trace::TraceOptions;
 
 use super::ScorerSettings;
 
@@ -48,7 +47,7 @@ pub fn scene_twin(
         // Never used: every box has a slab of its own.
         box_slab: world.surfaces[0],
         box_slabs: world.boxes.iter().map(|(_, slab)| *slab).collect(),
-        propagation: TraceOptions::default(),
+        propagation: settings.parameters.propagation,
         keep: sre.keep,
     };
     let scorer = TwinScorer::new(model, settings.parameters.parameters)?;

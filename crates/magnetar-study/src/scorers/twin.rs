@@ -1,7 +1,7 @@
 //! The twin of a recipe.
 
 use magnetar_dataset::Recipe;
-use magnetar_posterior::{MaterialKnowledge, Twin, TwinScorer};
+use magnetar_posterior::{MaterialKnowledge, Twin, TwinModel, TwinScorer};
 
 use super::ScorerSettings;
 use crate::twin_model::KNOWN_SPLIT;
@@ -12,7 +12,8 @@ use crate::{StudyError, known_split, twin_model};
 /// # Errors
 /// If the recipe gives no twin.
 pub fn open_twin(recipe: &Recipe, settings: &ScorerSettings) -> Result<Twin, StudyError> {
-    let scorer = TwinScorer::new(twin_model(recipe)?, settings.parameters.parameters)?;
+    let model = TwinModel { propagation: settings.parameters.propagation, ..twin_model(recipe)? };
+    let scorer = TwinScorer::new(model, settings.parameters.parameters)?;
     let known = known_split(recipe).and_then(|name| recipe.splits.get(name));
     let nominal = recipe.nominal_scene()?.filter(|_| recipe.has_scene_materials());
     let names = match nominal {

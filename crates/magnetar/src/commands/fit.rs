@@ -108,6 +108,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         recipe_hash: recipe.hash(),
         fitted_rows: rows.len() as u64,
         fitted_nll: state.fitted_nll,
+        propagation: twin.likelihood().model().propagation,
         parameters: rounded(&parameters),
     };
     let text = file.to_toml()?;

@@ -10,6 +10,7 @@ use magnetar_posterior::{Scorer, SupportSize, Twin};
 use magnetar_study::{
     ScorerSettings, ScorerSource, is_volume_file, open_scorer, open_twin, twin_parameters, uses_twin,
 };
+use magnetar_trace::MAX_ORDER;
 use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
@@ -32,6 +33,13 @@ pub struct ScorerArgs {
     /// What scores the twin's candidates: the CPU, the GPU, or the GPU if there is one.
     #[arg(long, default_value = "cpu", value_name = "cpu|cuda|auto")]
     backend: BackendChoice,
+    /// The most reflections of the paths that the twin reckons with, whatever the rows' are; more than 1 is slower and on
+    /// the CPU only. If not given, what its parameters were fitted with.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=MAX_ORDER as i64))]
+    twin_order: Option<u8>,
+    /// Let the twin reckon with waves through boxes.
+    #[arg(long)]
+    twin_transmission: bool,
 }
 
 impl ScorerArgs {
@@ -43,8 +51,20 @@ impl ScorerArgs {
             "--parameters is for the twin, and --scorer {} has none of its likelihood",
             self.scorers.join(", ")
         );
-        let parameters = twin_parameters(self.parameters.as_deref(), recipe)?;
-        let backend = if self.uses_twin() { self.backend } else { BackendChoice::Cpu };
+        ensure!(
+            (self.twin_order.is_none() && !self.twin_transmission) || self.scorers.iter().any(|name| uses_twin(name)),
+            "--twin-order and --twin-transmission are for --scorer twin, not for {}",
+            self.scorers.join(", ")
+        );
+        let mut parameters = twin_parameters(self.parameters.as_deref(), recipe)?;
+        let propagation = &mut parameters.propagation;
+        propagation.max_order = self.twin_order.map_or(propagation.max_order, usize::from);
+        propagation.transmission |= self.twin_transmission;
+        let backend = match self.backend {
+            _ if !self.uses_twin() => BackendChoice::Cpu,
+            BackendChoice::Auto if !propagation.is_default() => BackendChoice::Cpu,
+            backend => backend,
+        };
         Ok(ScorerSettings { parameters, backend: backend.scoring()?, source: Some(learned_scorers()) })
     }
 

@@ -150,6 +150,11 @@ impl Args {
         }
         let recipe = rows.recipe();
         let file = twin_parameters(self.parameters.as_deref(), Some(recipe))?;
+        ensure!(
+            file.propagation.is_default(),
+            "--parameters: a network's twin reckons with paths of order 1, these are for {}",
+            file.propagation.describe()
+        );
         let twin = TwinScorer::new(twin_model(recipe)?, file.parameters)?;
         Ok(rows.with_twin(twin))
     }
