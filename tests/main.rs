@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cuda")]
 mod backend;
+mod calibrate;
 mod campaign;
 mod cli;
 mod console;

@@ -183,6 +183,15 @@ impl RowGenerator<'_> {
 
     /// What the receiver believes, and its state during the row's outing.
     fn draw_model_error(&mut self, record: &mut Record) {
+        self.draw_outing(record);
+        // The phase that the estimator takes off is one that this receiver adds.
+        let offset = self.generator.drawer.recipe().sre.phase_offset_deg;
+        if offset != 0.0 {
+            record.rf_chain.phase_error_rad += offset.to_radians();
+        }
+    }
+
+    fn draw_outing(&mut self, record: &mut Record) {
         let drawer = &self.generator.drawer;
         if !drawer.recipe().has_outings() {
             return;

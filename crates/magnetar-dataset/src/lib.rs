@@ -83,7 +83,7 @@ pub use placement::Region;
 pub use plan::Plan;
 pub use pose_table::{PoseProblem, PoseTableError, TablePose, poses_from_csv, poses_from_json_lines};
 pub use receiver_files::{bin_list, phase_table, read_calibration, read_phase_table};
-pub use recipe::{Recipe, RecipeError, RecipeProblem};
+pub use recipe::{Assignment, Mounting, Recipe, RecipeError, RecipeProblem, Slabs};
 pub use record::{Materials, OutingRow, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};
 pub use reported::{Reported, half_turn};

@@ -57,6 +57,30 @@ pub enum StudyError {
     /// A dataset has too few rows for an audit.
     #[error("an audit needs at least two rows; `magnetar generate` makes them")]
     NothingToAudit,
+    /// A row's world cannot be traced.
+    #[error("row {index}: {reason}")]
+    CalibrationRow {
+        /// Its index.
+        index: u64,
+        /// Why.
+        reason: String,
+    },
+    /// There is no such number to hold.
+    #[error("no {name:?} to hold; there are {known}")]
+    UnknownOffset {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// Too few rows for a calibration.
+    #[error("{rows} rows are too few to calibrate with; measure at least {least}, in several places and headings")]
+    NothingToCalibrate {
+        /// Rows there are.
+        rows: usize,
+        /// Rows that are needed.
+        least: usize,
+    },
     /// There is no such scorer.
     #[error(
         "no scorer {name:?}; there are {}, and files of volumes that end in .parquet or .npy",

@@ -21,6 +21,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the platform's functions"))]
 
 mod audit;
+mod calibration;
 mod candidates;
 mod chunk;
 mod error;
@@ -36,6 +37,9 @@ pub mod sweep;
 mod twin_model;
 
 pub use audit::{Audit, ConditionAudit, Mean, audit};
+pub use calibration::{
+    FoundOffsets, HeldOut, OFFSET_KEYS, OffsetEstimate, OffsetKey, calibrate_receiver, calibrate_receiver_rows,
+};
 pub use candidates::{Candidates, support_stream};
 pub use error::StudyError;
 pub use evaluation::{

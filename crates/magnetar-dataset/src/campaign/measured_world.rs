@@ -10,7 +10,7 @@ use super::rows::CampaignRow;
 use crate::draw::Board;
 use crate::error::Error;
 use crate::placement::Region;
-use crate::recipe::Recipe;
+use crate::recipe::{Mounting, Recipe};
 use crate::record::{Materials, Record};
 use crate::replay::{Protocol, Replayed};
 
@@ -23,6 +23,7 @@ pub(super) struct MeasuredWorld<'a> {
     board_material: Arc<str>,
     board_slab: Slab,
     simulator: LinkSimulator,
+    mounting: Mounting,
 }
 
 impl<'a> MeasuredWorld<'a> {
@@ -39,6 +40,7 @@ impl<'a> MeasuredWorld<'a> {
             board_material: recipe.surfaces.board_material.as_str().into(),
             board_slab: recipe.slabs()?.board()?,
             simulator: LinkSimulator::new(Arc::new(recipe.radio()?)),
+            mounting: recipe.mounting,
         })
     }
 
@@ -48,9 +50,11 @@ impl<'a> MeasuredWorld<'a> {
         let shape = self.campaign.board(placement).flatten();
         let room = self.scene.room;
         let height = |z: Option<f64>| z.unwrap_or(self.height_m);
-        let rx = Pose::new(row.x, row.y, height(row.z), wrap(row.heading_deg.to_radians()));
+        let rx = self.mounting.rx(&Pose::new(row.x, row.y, height(row.z), wrap(row.heading_deg.to_radians())));
         let truth = match (row.tx_x, row.tx_y, row.tx_heading_deg) {
-            (Some(x), Some(y), Some(heading)) => Some(Pose::new(x, y, height(row.tx_z), wrap(heading.to_radians()))),
+            (Some(x), Some(y), Some(heading)) => {
+                Some(self.mounting.tx(&Pose::new(x, y, height(row.tx_z), wrap(heading.to_radians()))))
+            }
             _ => None,
         };
         let mut boxes = self.scene.boxes.clone();

@@ -13,6 +13,7 @@ impl Recipe {
         self.check_ranges()?;
         self.radio_config().check().map_err(|e| self.error(e))?;
         self.model_error.check().map_err(|e| self.error(e))?;
+        self.mounting.check().map_err(|e| self.error(e))?;
         let (room, board, devices) = (&self.room, &self.board, &self.devices);
         for (low_key, low, high_key, high) in [
             ("board.width_min_m", board.width_min_m, "board.width_max_m", board.width_max_m),

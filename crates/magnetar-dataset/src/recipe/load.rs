@@ -94,6 +94,7 @@ impl Recipe {
         let outing = Value::try_from(self.outing).expect(PLAIN);
         table.insert("model_error".into(), model_error);
         table.insert("outing".into(), outing);
+        table.insert("mounting".into(), Value::try_from(self.mounting).expect(PLAIN));
         table.insert("propagation".into(), Value::try_from(self.propagation).expect(PLAIN));
         if let Some(board) = table.get_mut("board").and_then(Value::as_table_mut) {
             board.insert("placement".into(), Value::try_from(self.board.placement).expect(PLAIN));

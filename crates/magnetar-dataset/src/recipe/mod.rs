@@ -7,6 +7,7 @@ mod hash;
 mod keys;
 mod load;
 mod model_error;
+mod mounting;
 mod physical;
 mod reasons;
 mod scene;
@@ -29,6 +30,7 @@ pub use error::{RecipeError, RecipeProblem};
 pub use hash::hex;
 pub use keys::{Key, KeyKind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
 pub use model_error::{ModelError, Outing};
+pub use mounting::Mounting;
 pub use physical::{NamedSurfaces, Slabs};
 pub use scene::NominalScene;
 pub use show::{Entry, differences};
@@ -79,6 +81,9 @@ pub struct Recipe {
     /// What shares one state of the receiver.
     #[serde(default, skip_serializing_if = "Outing::is_default")]
     pub outing: Outing,
+    /// How a measured receiver is mounted.
+    #[serde(default, skip_serializing_if = "Mounting::is_default")]
+    pub mounting: Mounting,
     /// How rows are stored; not part of the hash.
     pub store: Store,
     /// What a measurement campaign does, for splits whose `protocol` is not `random`.

@@ -8,6 +8,7 @@ use super::keys::KeyKind::{Assignments, Bool, Choice, Float, Floats, Integer, In
 use super::keys::Origin::{Ours, Paper};
 use super::keys::{Key, KeyKind, MAX_COUNT, MAX_LIST, Origin};
 use super::model_error::{ModelError, Outing};
+use super::mounting::Mounting;
 use crate::replay::Protocol;
 
 const fn paper(path: &'static str, kind: KeyKind, unit: &'static str, meaning: &'static str) -> Key {
@@ -211,6 +212,10 @@ pub static KEYS: &[Key] = &[
     whole(Ours, Outing::SETS, "consecutive sets of an outing; in a replay an outing is a site of a placement"),
     ours("outing.rf_chain", Bool, "", "whether the RF chain (but for phase and timing) is one per outing, not per row"),
     ours("outing.pose", Bool, "", "whether the error of the reported RX pose is one per outing, not per row"),
+    float(Ours, Mounting::RX_HEADING_DEG, "measured data: added to the reported RX heading"),
+    float(Ours, Mounting::RX_X_M, "measured data: added to the reported x of the RX"),
+    float(Ours, Mounting::RX_Y_M, "measured data: added to the reported y of the RX"),
+    float(Ours, Mounting::TX_HEADING_DEG, "measured data: added to the reported TX heading"),
     ours("store.csi", Choice(&["f32", "f16", "none"]), "", "how the observation is stored; not part of the hash"),
     ours("store.shard_rows", Integer(1, 1_000_000), "rows", "rows of a Parquet file; not part of the hash"),
     ours(

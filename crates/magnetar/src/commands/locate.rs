@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let radio = recipe.radio()?;
     let measured = Snapshots::read(&args.files, &args.radio.receiver, &radio, recipe.sre.clone())?;
     let poses = args.poses.of(&scene, measured.blocks.len())?;
+    let poses: Vec<Pose> = poses.iter().map(|pose| recipe.mounting.rx(pose)).collect();
     check_poses(&scene, &poses)?;
     let snapshots = snapshots(&measured, &poses)?;
     if snapshots.iter().all(|snapshot| snapshot.arrivals.found.is_empty())

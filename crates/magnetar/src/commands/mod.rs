@@ -4,6 +4,7 @@ mod ablation;
 mod audit;
 mod backend;
 mod bench_gpu;
+mod calibrate;
 mod check_files;
 mod completions;
 mod dataset_folder;
@@ -109,6 +110,8 @@ pub enum Command {
     Replay(replay::Args),
     /// Make a dataset of a measurement campaign.
     Import(import::Args),
+    /// Calibrate a recipe against measured rows with known poses.
+    Calibrate(calibrate::Args),
     /// Look at a room and its paths in the browser, and move things.
     View(view::Args),
     /// Write one self-contained page about a dataset.
@@ -157,6 +160,7 @@ pub fn run(command: Command, whole: fn() -> clap::Command) -> anyhow::Result<Exi
         Command::Sweep(args) => sweep::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Import(args) => import::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::View(args) => view::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Plot(args) => plot::run(&args),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use magnetar_dataset::Recipe;
+use magnetar_dataset::{Mounting, Recipe};
 use magnetar_files::AtomicFile;
 use magnetar_report::corpus::recipe_settings;
 use magnetar_report::view::{App, Measurement, Rows, Server};
@@ -116,6 +116,7 @@ fn app(args: &Args) -> anyhow::Result<App> {
     if recipe.is_some() && args.observation.is_none() {
         bail!("--recipe is for the radio of --observation");
     }
+    let mounting = recipe.as_ref().map_or_else(Mounting::default, |recipe| recipe.mounting);
     let mut settings = match &recipe {
         Some(recipe) => LinkSettings {
             radio: Arc::new(recipe.radio()?),
@@ -133,6 +134,7 @@ fn app(args: &Args) -> anyhow::Result<App> {
     let (tx, rx) = default_poses(&scene);
     let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));
     let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
+    let rx = mounting.rx(&rx);
     let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings)?, scene_scorer(&args.scorer)?)?;
     app.start_mut().seed = args.seed;
     if let Some(measurement) = measurement {

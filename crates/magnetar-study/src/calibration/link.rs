@@ -1,0 +1,161 @@
+//! A row whose both ends are known: what a receiver that is off by so much would see there.
+
+use magnetar_dataset::{Assignment, Recipe, Record, Slabs};
+use magnetar_posterior::TwinModel;
+use magnetar_scene::{BoxShape, Face, Pose, Slab, wrap};
+use magnetar_signal::Arrival;
+use magnetar_trace::{Path, Surface, Tracer};
+use nalgebra::{Point3, Vector3};
+
+use super::parameters::{Offsets, SurfaceGroup};
+use crate::StudyError;
+
+/// What all rows share: the receiver's own model.
+pub(super) struct Physics {
+    model: TwinModel,
+    tx_boresight: f64,
+    rx_boresight: f64,
+    /// Free-space amplitude at 1 m.
+    at_one_metre: f64,
+    /// Inter-element phase per unit of the direction's y component, radians.
+    phase_per_unit: f64,
+}
+
+impl Physics {
+    pub(super) fn new(model: TwinModel) -> Self {
+        let rx_power = |d: &Vector3<f64>| model.rx_patterns.iter().map(|p| p.amplitude(d).powi(2)).sum::<f64>();
+        Self {
+            tx_boresight: model.tx_pattern.amplitude(&Vector3::x()),
+            rx_boresight: rx_power(&Vector3::x()),
+            at_one_metre: magnetar_scene::SPEED_OF_LIGHT / model.carrier_hz / (4.0 * std::f64::consts::PI),
+            phase_per_unit: model.phase_per_unit(),
+            model,
+        }
+    }
+
+    /// Bins of an observation.
+    pub(super) fn bins(&self) -> usize {
+        self.model.bins
+    }
+}
+
+/// A path as the receiver should see it.
+pub(super) struct Predicted {
+    /// Inter-element phase, radians.
+    pub(super) phase: f64,
+    /// Raw SNR, dB.
+    pub(super) level_db: f64,
+}
+
+/// One row with its world.
+pub(super) struct Link {
+    tracer: Tracer,
+    /// What each box is: a scene's own, or the board (the last).
+    board: Option<u32>,
+    tx: Pose,
+    rx: Pose,
+    pub(super) arrivals: Vec<Arrival>,
+    /// Rows of one group share one state of the receiver.
+    pub(super) group: u64,
+}
+
+impl Link {
+    /// The row's world as the receiver believes it, with the row's own materials.
+    pub(super) fn new(record: &Record, recipe: &Recipe, worlds: &Worlds<'_>) -> Result<Self, StudyError> {
+        let reported = record.reported();
+        let surfaces = worlds.surfaces(record, recipe)?;
+        let standing: Vec<(BoxShape, Slab)> =
+            record.reported_standing().zip(worlds.boxes.iter().copied().chain([worlds.board])).collect();
+        let tracer = Tracer::new(reported.room, &surfaces, &standing, recipe.band.carrier_hz)
+            .and_then(|tracer| tracer.with_options(recipe.propagation))
+            .map_err(|e| StudyError::CalibrationRow { index: record.index, reason: e.to_string() })?;
+        let group = match &record.replayed {
+            Some(replayed) => u64::from(replayed.site) + 1_000_003 * u64::from(record.board.is_some()),
+            None => record.outing.as_ref().map_or(record.set, |outing| outing.outing),
+        };
+        Ok(Self {
+            tracer,
+            board: record.board.map(|_| record.boxes.len() as u32),
+            tx: record.tx,
+            rx: reported.rx,
+            arrivals: record.arrivals.found.clone(),
+            group,
+        })
+    }
+
+    /// The paths that a receiver with these offsets should see; none where its pose would be impossible.
+    pub(super) fn predict(
+        &self,
+        physics: &Physics,
+        offsets: &Offsets,
+        paths: &mut Vec<Path>,
+        out: &mut Vec<Predicted>,
+    ) {
+        out.clear();
+        let (x, y) = (self.rx.position.x + offsets.rx_x_m, self.rx.position.y + offsets.rx_y_m);
+        let position = Point3::new(x, y, self.rx.position.z);
+        let rx = Pose { position, heading: wrap(self.rx.heading + offsets.rx_heading_deg.to_radians()) };
+        let tx = Pose { heading: wrap(self.tx.heading + offsets.tx_heading_deg.to_radians()), ..self.tx };
+        if self.tracer.trace_into(&tx.position, &rx.position, paths).is_err() {
+            return;
+        }
+        let model = &physics.model;
+        out.extend(paths.iter().map(|path| {
+            let (arrival, departure) =
+                (rx.device_from_global(&path.geometry.arrival), tx.device_from_global(&path.geometry.departure));
+            let rx_power = model.rx_patterns.iter().map(|p| p.amplitude(&arrival).powi(2)).sum::<f64>();
+            let tx_amplitude = model.tx_pattern.amplitude(&departure) / physics.tx_boresight;
+            let power = path.coefficient.norm_sqr() / physics.at_one_metre.powi(2) * tx_amplitude.powi(2) * rx_power
+                / physics.rx_boresight;
+            let surfaces = path.interactions().iter().map(|met| offsets.of_surface(self.group_of(met.surface)));
+            Predicted {
+                phase: physics.phase_per_unit * arrival.y
+                    + (offsets.phase_deg + offsets.phase_slope_deg * arrival.y).to_radians(),
+                level_db: model.snr_at_one_metre_db
+                    + 10.0 * libm::log10(power.max(1e-30))
+                    + offsets.level_db
+                    + surfaces.sum::<f64>(),
+            }
+        }));
+    }
+
+    fn group_of(&self, surface: Surface) -> SurfaceGroup {
+        match surface {
+            Surface::Room(Face::ZMin) => SurfaceGroup::Floor,
+            Surface::Room(Face::ZMax) => SurfaceGroup::Ceiling,
+            Surface::Room(_) => SurfaceGroup::Walls,
+            Surface::Box { index, .. } if Some(index) == self.board => SurfaceGroup::Board,
+            Surface::Box { .. } => SurfaceGroup::Boxes,
+        }
+    }
+}
+
+/// The slabs of a recipe's worlds.
+pub(super) struct Worlds<'a> {
+    slabs: Slabs<'a>,
+    boxes: Vec<Slab>,
+    board: Slab,
+    /// Those of the recipe's scene, if rooms have them.
+    scene: Option<[Slab; 6]>,
+}
+
+impl<'a> Worlds<'a> {
+    pub(super) fn new(recipe: &'a Recipe) -> Result<Self, StudyError> {
+        let slabs = recipe.slabs()?;
+        let scene = match recipe.splits.values().next().filter(|_| recipe.has_scene_materials()) {
+            Some(split) => slabs.assignments(split)?.first().map(|(_, surfaces)| *surfaces),
+            None => None,
+        };
+        Ok(Self { boxes: slabs.boxes(), board: slabs.board()?, scene, slabs })
+    }
+
+    fn surfaces(&self, record: &Record, _recipe: &Recipe) -> Result<[Slab; 6], StudyError> {
+        if let Some(surfaces) = self.scene {
+            return Ok(surfaces);
+        }
+        let m = &record.materials;
+        let assignment =
+            Assignment { wall: m.wall.to_string(), ceiling: m.ceiling.to_string(), floor: m.floor.to_string() };
+        Ok(self.slabs.room(&assignment)?)
+    }
+}

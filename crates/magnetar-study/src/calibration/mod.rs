@@ -1,0 +1,153 @@
+//! The receiver and the world against rows whose transmitter is known: what they differ from the recipe by.
+
+mod likelihood;
+mod link;
+mod parameters;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use magnetar_dataset::{Columns, Dataset, Recipe, Record};
+use rayon::prelude::*;
+
+use crate::{StudyError, twin_model};
+use likelihood::{Buffers, residuals, total};
+use link::{Link, Physics, Worlds};
+use parameters::{COUNT, Point, WIDTHS, shown, start};
+
+pub use parameters::{OFFSET_KEYS, OffsetKey};
+
+/// One group in so many is held out.
+const HELD_OUT: u64 = 5;
+/// Fewer rows than this say too little.
+const LEAST_ROWS: usize = 20;
+
+/// A number and how surely it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OffsetEstimate {
+    /// What it is.
+    pub key: OffsetKey,
+    /// The most likely value.
+    pub value: f64,
+    /// Its standard error; `None` where it was held, or the rows do not say.
+    pub standard_error: Option<f64>,
+    /// Whether it was held at zero.
+    pub held: bool,
+}
+
+/// How well rows that were not fitted are explained.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeldOut {
+    /// Rows.
+    pub rows: usize,
+    /// Mean logarithm of the likelihood per row, nat, with spreads that were fitted for it.
+    pub log_likelihood: f64,
+    /// Median distance of an arrival's phase from the nearest path's, degrees.
+    pub phase_deg: f64,
+    /// Median distance of its level, dB.
+    pub level_db: f64,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundOffsets {
+    /// Rows fitted to.
+    pub rows: usize,
+    /// Every number, in the order of [`OFFSET_KEYS`].
+    pub estimates: Vec<OffsetEstimate>,
+    /// Rows held out, as the recipe has it.
+    pub before: HeldOut,
+    /// The same rows, calibrated.
+    pub after: HeldOut,
+}
+
+impl FoundOffsets {
+    /// The value of a number by its name; 0 for one there is not.
+    #[must_use]
+    pub fn value(&self, name: &str) -> f64 {
+        self.estimates.iter().find(|estimate| estimate.key.name == name).map_or(0.0, |estimate| estimate.value)
+    }
+}
+
+/// Calibrates a recipe against the rows of a split whose TX is known, at most `limit` of them, spread over the split.
+/// `held` are names of numbers that stay as the recipe has them.
+///
+/// # Errors
+/// If the dataset has no truth, too few rows, or cannot be read; if a held name is not known.
+pub fn calibrate_receiver(
+    dataset: &Dataset,
+    split: &str,
+    limit: usize,
+    held: &[String],
+) -> Result<FoundOffsets, StudyError> {
+    dataset.require_truth()?;
+    let records = dataset.sample(split, Columns::WithoutCsi, limit as u64)?.collect::<Result<Vec<_>, _>>()?;
+    calibrate_receiver_rows(dataset.recipe(), &records, held)
+}
+
+/// As [`calibrate_receiver`], for rows in memory.
+///
+/// # Errors
+/// As for [`calibrate_receiver`].
+pub fn calibrate_receiver_rows(
+    recipe: &Recipe,
+    records: &[Record],
+    held: &[String],
+) -> Result<FoundOffsets, StudyError> {
+    let mut free = [true; COUNT];
+    for name in held {
+        let known = || OFFSET_KEYS.map(|key| key.name).join(", ");
+        let at = OFFSET_KEYS.iter().position(|key| key.name == name);
+        free[at.ok_or_else(|| StudyError::UnknownOffset { name: name.clone(), known: known() })?] = false;
+    }
+    let worlds = Worlds::new(recipe)?;
+    let physics = Physics::new(twin_model(recipe)?);
+    let links: Vec<Link> =
+        records.par_iter().map(|record| Link::new(record, recipe, &worlds)).collect::<Result<_, _>>()?;
+    // One state of the receiver alone, or very few: rows are held out one by one.
+    let groups: std::collections::BTreeSet<u64> = links.iter().map(|link| link.group).collect();
+    let by_group = groups.len() as u64 >= 4 * HELD_OUT;
+    let (mut fitted, mut others) = (Vec::new(), Vec::new());
+    for (n, link) in links.into_iter().enumerate() {
+        let number = if by_group { link.group } else { n as u64 };
+        if number % HELD_OUT == HELD_OUT - 1 { others.push(link) } else { fitted.push(link) }
+    }
+    if fitted.len() < LEAST_ROWS {
+        return Err(StudyError::NothingToCalibrate { rows: records.len(), least: LEAST_ROWS * 5 / 4 });
+    }
+    // Before: the recipe as it is, with spreads of its own.
+    let widths_alone = std::array::from_fn(|n| n >= WIDTHS);
+    let (plain, _) = search::climb(&fitted, &physics, &start(), &widths_alone);
+    let begin = search::beginning(&fitted, &physics, &start(), &free);
+    let (point, _) = search::climb(&fitted, &physics, &begin, &free);
+    let errors = search::standard_errors(&fitted, &physics, &point, &free);
+    let estimates = OFFSET_KEYS
+        .iter()
+        .enumerate()
+        .map(|(n, key)| {
+            let (value, slope) = shown(n, point[n]);
+            OffsetEstimate { key: *key, value, standard_error: errors[n].map(|e| e * slope), held: !free[n] }
+        })
+        .collect();
+    let judge = |at: &Point| held_out(&others, &physics, at);
+    Ok(FoundOffsets { rows: fitted.len(), estimates, before: judge(&plain), after: judge(&point) })
+}
+
+fn held_out(links: &[Link], physics: &Physics, point: &Point) -> HeldOut {
+    let mut offs: Vec<(f64, f64)> = Vec::new();
+    let mut buffers = Buffers::default();
+    for link in links {
+        offs.extend(residuals(link, physics, point, &mut buffers));
+    }
+    let median = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        let mut values: Vec<f64> = offs.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    HeldOut {
+        rows: links.len(),
+        log_likelihood: total(links, physics, point) / links.len().max(1) as f64,
+        phase_deg: median(&|off| off.0).to_degrees(),
+        level_db: median(&|off| off.1),
+    }
+}

@@ -1,0 +1,118 @@
+//! What a calibration estimates.
+
+/// How many numbers are estimated.
+pub(super) const COUNT: usize = 15;
+
+/// Surfaces that share one effective reflection level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SurfaceGroup {
+    Walls,
+    Ceiling,
+    Floor,
+    Board,
+    Boxes,
+}
+
+/// A number that is estimated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OffsetKey {
+    /// Name.
+    pub name: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+    /// Step of numerical derivatives.
+    pub(super) step: f64,
+    /// Spread of what is thought of it beforehand; infinite for nothing.
+    pub(super) prior: f64,
+}
+
+const fn key(name: &'static str, unit: &'static str, meaning: &'static str, step: f64, prior: f64) -> OffsetKey {
+    OffsetKey { name, unit, meaning, step, prior }
+}
+
+/// How far an effective reflection level is thought to be from the material's, dB.
+const REFLECTION_PRIOR_DB: f64 = 6.0;
+
+/// Every number that is estimated. Offsets are added to what is reported.
+pub const OFFSET_KEYS: [OffsetKey; COUNT] = [
+    key("level_db", "dB", "level of the signal over the recipe's", 0.02, f64::INFINITY),
+    key("phase_deg", "deg", "inter-channel phase of the receiver", 0.05, f64::INFINITY),
+    key("phase_slope_deg", "deg", "its change per unit of the direction's y component", 0.1, f64::INFINITY),
+    key("rx_heading_deg", "deg", "RX boresight over the reported heading", 0.02, f64::INFINITY),
+    key("rx_x_m", "m", "RX position over the reported one, x", 0.001, f64::INFINITY),
+    key("rx_y_m", "m", "RX position over the reported one, y", 0.001, f64::INFINITY),
+    key("tx_heading_deg", "deg", "TX boresight over the reported heading", 0.05, f64::INFINITY),
+    key("walls_db", "dB", "reflection level of walls over their material's", 0.05, REFLECTION_PRIOR_DB),
+    key("ceiling_db", "dB", "reflection level of the ceiling", 0.05, REFLECTION_PRIOR_DB),
+    key("floor_db", "dB", "reflection level of the floor", 0.05, REFLECTION_PRIOR_DB),
+    key("board_db", "dB", "reflection level of the board", 0.05, REFLECTION_PRIOR_DB),
+    key("boxes_db", "dB", "reflection level of a scene's boxes", 0.05, REFLECTION_PRIOR_DB),
+    key("phase_sigma_deg", "deg", "spread of phases beyond thermal noise", 0.02, f64::INFINITY),
+    key("level_sigma_db", "dB", "spread of levels", 0.02, f64::INFINITY),
+    key("stray_share", "", "share of arrivals that no path explains", 0.02, f64::INFINITY),
+];
+
+/// Place of the first of the three widths: they are searched on a logarithmic (the share: logistic) scale.
+pub(super) const WIDTHS: usize = 12;
+
+/// Where a search stands, as it searches: offsets, logarithms of the spreads, the logit of the share.
+pub(super) type Point = [f64; COUNT];
+
+/// The offsets of a point.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offsets {
+    pub(super) level_db: f64,
+    pub(super) phase_deg: f64,
+    pub(super) phase_slope_deg: f64,
+    pub(super) rx_heading_deg: f64,
+    pub(super) rx_x_m: f64,
+    pub(super) rx_y_m: f64,
+    pub(super) tx_heading_deg: f64,
+    surfaces_db: [f64; 5],
+}
+
+impl Offsets {
+    pub(super) fn of(p: &Point) -> Self {
+        Self {
+            level_db: p[0],
+            phase_deg: p[1],
+            phase_slope_deg: p[2],
+            rx_heading_deg: p[3],
+            rx_x_m: p[4],
+            rx_y_m: p[5],
+            tx_heading_deg: p[6],
+            surfaces_db: [p[7], p[8], p[9], p[10], p[11]],
+        }
+    }
+
+    pub(super) fn of_surface(&self, group: SurfaceGroup) -> f64 {
+        self.surfaces_db[group as usize]
+    }
+}
+
+/// Where a search begins: no offset, generous spreads.
+pub(super) fn start() -> Point {
+    let mut point = [0.0; COUNT];
+    point[WIDTHS] = libm::log(30.0);
+    point[WIDTHS + 1] = libm::log(6.0);
+    point[WIDTHS + 2] = logit(0.1);
+    point
+}
+
+fn logit(share: f64) -> f64 {
+    libm::log(share / (1.0 - share))
+}
+
+/// The value of a number for people, and how it changes with the searched one.
+pub(super) fn shown(n: usize, searched: f64) -> (f64, f64) {
+    match n {
+        _ if n < WIDTHS => (searched, 1.0),
+        _ if n < WIDTHS + 2 => (libm::exp(searched), libm::exp(searched)),
+        _ => {
+            let share = 1.0 / (1.0 + libm::exp(-searched));
+            (share, share * (1.0 - share))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Calibration against rows whose offsets are known.
+
+use std::sync::Arc;
+
+use magnetar_dataset::{Generator, Recipe, Record};
+
+use super::*;
+
+/// Rows of one receiver that is off: in pose, level and phase.
+fn rows(seed: u64, count: u64) -> (Arc<Recipe>, Vec<Record>) {
+    let set = |pairs: &[&str]| pairs.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+    let changed = set(&[
+        "outing.sets=1000000",
+        "outing.rf_chain=true",
+        "outing.pose=true",
+        "model_error.level_max_db=6",
+        "model_error.rx_position_m_rms=0.1",
+        "model_error.rx_heading_deg_rms=3",
+        "rf_chain.phase_error_deg_rms=30",
+        "rf_chain.gain_ripple_db_rms=0",
+        "rf_chain.gain_imbalance_db_rms=0",
+    ]);
+    let recipe = Arc::new(Recipe::load("paper", &changed).unwrap());
+    let generator = Generator::new(&recipe, seed, "train").unwrap();
+    let records = generator.map_rows(0..count, Record::clone).unwrap();
+    (recipe, records)
+}
+
+/// What a calibration should find: level, phase, heading, x, y.
+fn truth(record: &Record) -> [(&'static str, f64); 5] {
+    let reported = record.reported().rx;
+    let step = record.rx.position - reported.position;
+    [
+        ("level_db", record.outing.as_ref().unwrap().level_offset_db),
+        ("phase_deg", record.rf_chain.phase_error_rad.to_degrees()),
+        ("rx_heading_deg", magnetar_scene::wrap(record.rx.heading - reported.heading).to_degrees()),
+        ("rx_x_m", step.x),
+        ("rx_y_m", step.y),
+    ]
+}
+
+/// Level within 0.3 dB, phase within 1 deg, boresight within 0.5 deg, position within 2 cm.
+const BOUNDS: [f64; 5] = [0.3, 1.0, 0.5, 0.02, 0.02];
+
+#[test]
+fn known_offsets_are_found_within_their_own_errors() {
+    let (mut inside, mut all) = (0, 0);
+    for seed in 0..4 {
+        let (recipe, records) = rows(seed, 600);
+        let found = calibrate_receiver_rows(&recipe, &records, &[]).unwrap();
+        for ((name, expected), bound) in truth(&records[0]).into_iter().zip(BOUNDS) {
+            let estimate = found.estimates.iter().find(|e| e.key.name == name).unwrap();
+            let off = estimate.value - expected;
+            assert!(off.abs() < bound, "seed {seed}, {name}: {} for {expected}", estimate.value);
+            inside += usize::from(off.abs() <= 1.96 * estimate.standard_error.unwrap());
+            all += 1;
+        }
+        let tx = found.estimates.iter().find(|e| e.key.name == "tx_heading_deg").unwrap();
+        assert!(tx.value.abs() < 0.5f64.max(3.0 * tx.standard_error.unwrap()), "seed {seed}: {tx:?}");
+        assert!(found.after.log_likelihood > found.before.log_likelihood + 0.5, "{:?}", (found.before, found.after));
+    }
+    // Of twenty, nineteen are expected; four outside happen once in a hundred times.
+    assert!(inside + 4 > all, "{inside} of {all} are inside their error bars");
+}
+
+#[test]
+fn what_is_held_stays_and_names_are_checked() {
+    let (recipe, records) = rows(9, 120);
+    let held = ["phase_slope_deg".to_owned(), "rx_x_m".to_owned()];
+    let found = calibrate_receiver_rows(&recipe, &records, &held).unwrap();
+    assert_eq!((found.value("phase_slope_deg"), found.value("rx_x_m")), (0.0, 0.0));
+    assert!(found.estimates[4].held && found.estimates[4].standard_error.is_none());
+    let error = calibrate_receiver_rows(&recipe, &records, &["x".to_owned()]).unwrap_err().to_string();
+    assert!(error.contains("\"x\"") && error.contains("rx_heading_deg"), "{error}");
+    let error = calibrate_receiver_rows(&recipe, &records[..10], &[]).unwrap_err().to_string();
+    assert!(error.contains("10 rows are too few"), "{error}");
+}

@@ -1,0 +1,199 @@
+//! `magnetar calibrate`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use magnetar_dataset::{Campaign, Dataset, Recipe, import};
+use magnetar_files::AtomicFile;
+use magnetar_study::{FoundOffsets, HeldOut, calibrate_receiver};
+use serde_json::{Value, json};
+
+use super::dataset_folder::open_dataset;
+
+/// Flags of `magnetar calibrate`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+What a receiver and its world differ from the recipe by, from rows whose TX is
+known: the level, the inter-channel phase (and its change with the angle), the
+boresights of RX and TX, the RX's position, one reflection level per kind of
+surface, and the spreads. Maximum likelihood with standard errors; one row in
+five is held out, and how well those are explained is shown before and after.
+
+--out writes a recipe that extends the rows' own: link.reference_snr_db,
+sre.phase_offset_deg, rf_chain.phase_error_deg_rms and [mounting], which locate
+and import apply to reported poses. Reflection levels are printed only.
+
+Examples:
+  magnetar calibrate campaign.toml --out office.toml
+  magnetar calibrate data --split val --hold phase_slope_deg --json
+  magnetar locate office_scene.toml snap.npy --rx 1,-1,,90 --recipe office.toml")]
+pub struct Args {
+    /// A dataset's folder, or a campaign's file (.toml).
+    what: PathBuf,
+    /// The split with the rows; the first one if not given.
+    #[arg(long, value_name = "NAME")]
+    split: Option<String>,
+    /// Use at most N rows, spread over the split.
+    #[arg(long, default_value_t = 4000, value_name = "N")]
+    limit: usize,
+    /// Leave this number as the recipe has it; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    hold: Vec<String>,
+    /// The recipe that the new one extends: a shipped one's name or a file. If not given, the campaign's, or the
+    /// dataset's if it is a shipped one.
+    #[arg(long, value_name = "NAME|FILE")]
+    base: Option<String>,
+    /// Write the calibrated recipe here: .toml.
+    #[arg(short, long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints what was found, and writes a recipe.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(out) = args.out.as_ref().filter(|out| !has_ending(out)) {
+        bail!("{}: expected a name that ends in .toml, which is what is written", out.display());
+    }
+    if has_ending(&args.what) {
+        let campaign = Campaign::load(&args.what)?;
+        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let rows = folder.path().join("rows");
+        import(&campaign, &rows, &|_| ())?;
+        let base = campaign.path(Path::new(&campaign.recipe));
+        let base = if base.is_file() { base.display().to_string() } else { campaign.recipe.clone() };
+        return of_dataset(args, &open_dataset(&rows)?, Some(base));
+    }
+    of_dataset(args, &open_dataset(&args.what)?, None)
+}
+
+fn has_ending(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+}
+
+fn of_dataset(args: &Args, dataset: &Dataset, base: Option<String>) -> anyhow::Result<ExitCode> {
+    let recipe = dataset.recipe();
+    let split = match &args.split {
+        Some(split) => split.as_str(),
+        None => dataset.manifest().splits.keys().next().context("the dataset has no split")?,
+    };
+    let base = match args.out.as_ref().map(|_| args.base.clone().or(base)) {
+        None => None,
+        Some(Some(base)) => Some(base),
+        Some(None) => Some(shipped_base(recipe)?),
+    };
+    let found = calibrate_receiver(dataset, split, args.limit, &args.hold)?;
+    if let (Some(out), Some(base)) = (&args.out, &base) {
+        let text = recipe_text(recipe, base, &found);
+        AtomicFile::write(out, text.as_bytes()).with_context(|| format!("cannot write {}", out.display()))?;
+        Recipe::load(&out.display().to_string(), &[]).context("the calibrated recipe does not load")?;
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&to_json(args, split, &found))?);
+    } else {
+        print(&found);
+        if let Some(out) = &args.out {
+            println!("wrote {}", out.display());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The name of the shipped recipe that a dataset was made with.
+fn shipped_base(recipe: &Recipe) -> anyhow::Result<String> {
+    match Recipe::load(&recipe.name, &[]) {
+        Ok(shipped) if shipped.hash() == recipe.hash() => Ok(recipe.name.clone()),
+        _ => bail!("{:?} is no shipped recipe: give the one to extend with --base NAME|FILE", recipe.name),
+    }
+}
+
+/// The recipe as it is calibrated.
+fn recipe_text(recipe: &Recipe, base: &str, found: &FoundOffsets) -> String {
+    let now = |name: &str, before: f64| before + found.value(name);
+    let error = |name: &str| {
+        let estimate = found.estimates.iter().find(|estimate| estimate.key.name == name);
+        match estimate.map(|estimate| (estimate.held, estimate.standard_error)) {
+            Some((true, _)) => "held".to_owned(),
+            Some((false, Some(error))) => format!("+- {error:.2e}"),
+            _ => "not determined".to_owned(),
+        }
+    };
+    let mounting = &recipe.mounting;
+    let mut text = format!(
+        "# Calibrated against {} rows by `magnetar calibrate`.\nextends = {base:?}\nname = \"{} calibrated\"\n",
+        found.rows,
+        recipe.name.replace(['"', '\\'], "'")
+    );
+    let mut section = |name: &str, keys: &[(&str, f64, &str)]| {
+        let _ = writeln!(text, "\n[{name}]");
+        for (key, value, of) in keys {
+            let _ = writeln!(text, "{key} = {value:.5} # {}", error(of));
+        }
+    };
+    section("link", &[("reference_snr_db", now("level_db", recipe.link.reference_snr_db), "level_db")]);
+    let phase = wrapped(now("phase_deg", recipe.sre.phase_offset_deg));
+    section("sre", &[("phase_offset_deg", phase, "phase_deg")]);
+    let spread = found.value("phase_sigma_deg").min(180.0);
+    section("rf_chain", &[("phase_error_deg_rms", spread, "phase_sigma_deg")]);
+    let rx_heading = wrapped(now("rx_heading_deg", mounting.rx_heading_deg));
+    let tx_heading = wrapped(now("tx_heading_deg", mounting.tx_heading_deg));
+    section(
+        "mounting",
+        &[
+            ("rx_heading_deg", rx_heading, "rx_heading_deg"),
+            ("rx_x_m", now("rx_x_m", mounting.rx_x_m), "rx_x_m"),
+            ("rx_y_m", now("rx_y_m", mounting.rx_y_m), "rx_y_m"),
+            ("tx_heading_deg", tx_heading, "tx_heading_deg"),
+        ],
+    );
+    text
+}
+
+/// An angle within half a turn, degrees.
+fn wrapped(degrees: f64) -> f64 {
+    (degrees + 180.0).rem_euclid(360.0) - 180.0
+}
+
+fn to_json(args: &Args, split: &str, found: &FoundOffsets) -> Value {
+    let estimate = |e: &magnetar_study::OffsetEstimate| {
+        let value = json!({
+            "value": e.value, "standard_error": e.standard_error, "unit": e.key.unit, "held": e.held,
+        });
+        (e.key.name.to_owned(), value)
+    };
+    let held_out = |of: &HeldOut| {
+        json!({
+            "rows": of.rows, "log_likelihood_per_row": of.log_likelihood, "phase_deg": of.phase_deg,
+            "level_db": of.level_db,
+        })
+    };
+    json!({
+        "rows": found.rows,
+        "split": split,
+        "estimates": found.estimates.iter().map(estimate).collect::<serde_json::Map<_, _>>(),
+        "held_out_before": held_out(&found.before),
+        "held_out_after": held_out(&found.after),
+        "recipe": args.out,
+    })
+}
+
+fn print(found: &FoundOffsets) {
+    println!("fitted to {} rows", found.rows);
+    println!("  {:<18}{:>10}{:>12}  {:<5}what it is", "", "value", "+-", "unit");
+    for e in &found.estimates {
+        let error = match (e.held, e.standard_error) {
+            (true, _) => "held".to_owned(),
+            (false, Some(error)) => format!("{error:.4}"),
+            (false, None) => "not known".to_owned(),
+        };
+        println!("  {:<18}{:>10.4}{error:>12}  {:<5}{}", e.key.name, e.value, e.key.unit, e.key.meaning);
+    }
+    println!("rows held out: {}", found.before.rows);
+    println!("  {:<12}{:>22}{:>16}{:>16}", "", "ln likelihood, nat", "phase off, deg", "level off, dB");
+    for (name, of) in [("as it was", &found.before), ("calibrated", &found.after)] {
+        println!("  {name:<12}{:>22.3}{:>16.2}{:>16.2}", of.log_likelihood, of.phase_deg, of.level_db);
+    }
+}
