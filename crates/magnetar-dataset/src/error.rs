@@ -36,12 +36,12 @@ pub enum Error {
         source: io::Error,
     },
     /// A file is not what it should be.
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {source}", path.display())]
     Invalid {
         /// The file or folder.
         path: PathBuf,
         /// What is wrong with it, and what to do.
-        problem: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A shard that is no longer what was written.
     #[error("{}: damaged: {problem}; the same generate (or merge) command makes this file anew", path.display())]
@@ -200,8 +200,8 @@ impl Error {
     }
 
     /// Something wrong with a file.
-    pub(crate) fn invalid(path: &Path, problem: impl Into<String>) -> Self {
-        Self::Invalid { path: path.to_owned(), problem: problem.into() }
+    pub(crate) fn invalid(path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Invalid { path: path.to_owned(), source: source.into() }
     }
 
     /// A Parquet reader that panicked.

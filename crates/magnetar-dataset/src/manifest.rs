@@ -184,7 +184,7 @@ impl Manifest {
         if self.format != FORMAT {
             return fail(format!("format is {:?}, expected {FORMAT:?}", self.format));
         }
-        let json = serde_json::to_string(&self.recipe).map_err(|e| Error::invalid(path, e.to_string()))?;
+        let json = serde_json::to_string(&self.recipe).map_err(|e| Error::invalid(path, e))?;
         Recipe::from_json(&json, &path.display().to_string())?;
         if self.stand_in.as_deref() != self.recipe.replay.is_some().then_some(STAND_IN) {
             return fail("stand_in does not belong to the recipe: the manifest was edited".into());
@@ -218,7 +218,7 @@ impl Manifest {
     /// If the folder cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let path = folder.join(MANIFEST);
-        let mut text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(&path, e.to_string()))?;
+        let mut text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(&path, e))?;
         text.push('\n');
         write_whole(&path, text.as_bytes())
     }

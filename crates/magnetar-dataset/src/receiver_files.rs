@@ -17,7 +17,7 @@ const MAX_TABLE_BYTES: u64 = 1 << 20;
 /// # Errors
 /// The file cannot be read, has another shape, or a factor that nothing can be divided by.
 pub fn read_calibration(path: &Path) -> Result<ReceiverCalibration, Error> {
-    let npy = |e: magnetar_files::npy::NpyError| Error::invalid(path, e.to_string());
+    let npy = |e: magnetar_files::npy::NpyError| Error::invalid(path, e);
     let mut reader = NpyReader::open(path).map_err(npy)?;
     let header = reader.header();
     let (bins, channels) = match header.shape[..] {
@@ -38,7 +38,7 @@ pub fn read_calibration(path: &Path) -> Result<ReceiverCalibration, Error> {
     }
     let mut factors = vec![Complex64::new(0.0, 0.0); bins * channels];
     reader.read_into(&mut factors).map_err(npy)?;
-    ReceiverCalibration::new(factors, channels).map_err(|e| Error::invalid(path, e.to_string()))
+    ReceiverCalibration::new(factors, channels).map_err(|e| Error::invalid(path, e))
 }
 
 /// Reads inter-channel phases by angle: a CSV with the header `aoa_deg,phase_deg`.

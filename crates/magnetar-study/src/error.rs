@@ -124,12 +124,12 @@ pub enum StudyError {
         source: BoundedReadError,
     },
     /// A file is not what it should be.
-    #[error("{}: {problem}", path.display())]
+    #[error("{}: {source}", path.display())]
     File {
         /// The file, with a line where that is known.
         path: PathBuf,
         /// What is wrong with it, and what to do.
-        problem: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The worker threads could not be started.
     #[error("cannot start {threads} threads: {source}")]
@@ -171,7 +171,7 @@ impl StudyError {
     }
 
     /// Something wrong with a file.
-    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
-        Self::File { path: path.to_owned(), problem: problem.into() }
+    pub(crate) fn file(path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::File { path: path.to_owned(), source: source.into() }
     }
 }

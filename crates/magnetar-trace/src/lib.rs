@@ -52,4 +52,4 @@ pub use path::{Path, PathGeometry, PathKind, azimuth, elevation};
 pub use processor::{PROCESSOR_CLASS, VECTORS_VARIABLE, has_avx2};
 pub use slab_response::{SlabCoefficients, SlabResponse};
 pub use tracer::Tracer;
-pub use world::{Receiver, World};
+pub use world::{FixedReceiver, World};

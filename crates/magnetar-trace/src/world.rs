@@ -26,7 +26,7 @@ pub struct World {
 
 /// A fixed RX with what depends on it alone worked out, for tracing many TX positions.
 #[derive(Debug, Clone)]
-pub struct Receiver<'w> {
+pub struct FixedReceiver<'w> {
     world: &'w World,
     position: Point3<f64>,
     /// The position in each box's own frame.
@@ -84,9 +84,9 @@ impl World {
 
     /// A fixed RX, made ready for many TX positions.
     #[must_use]
-    pub fn receiver(&self, position: &Point3<f64>) -> Receiver<'_> {
+    pub fn receiver(&self, position: &Point3<f64>) -> FixedReceiver<'_> {
         let local = self.blocks().iter().map(|block| block.local(position)).collect();
-        Receiver { world: self, position: *position, local, faces: None }
+        FixedReceiver { world: self, position: *position, local, faces: None }
     }
 
     /// Gives every path between two different points to `emit`, and says what was left out. In an opaque world the direct
@@ -191,7 +191,7 @@ impl World {
     }
 }
 
-impl Receiver<'_> {
+impl FixedReceiver<'_> {
     /// The direct path and the first order from a TX to this receiver, in an opaque world; as [`World::visit`].
     #[inline]
     pub fn visit(&self, tx: &Point3<f64>, emit: impl FnMut(&PathGeometry)) {

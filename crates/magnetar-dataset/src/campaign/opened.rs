@@ -46,7 +46,7 @@ impl<'a> Opened<'a> {
             (Source::Iq(Box::new(recording)), count, bins)
         } else {
             let source = ObservationSource::open(&path, campaign.receiver.channels.as_deref());
-            let source = source.map_err(|e| Error::invalid(&path, e.to_string()))?;
+            let source = source.map_err(|e| Error::invalid(&path, e))?;
             let (count, found) = (source.rows(), source.bins());
             (Source::File(Box::new(source)), count, found)
         };
@@ -96,7 +96,7 @@ impl Opened<'_> {
                 let (mut chunk, mut n) = (Vec::new(), 0);
                 loop {
                     let place = &self.recording.observations;
-                    source.next_chunk(&mut chunk).map_err(|e| Error::invalid(place, e.to_string()))?;
+                    source.next_chunk(&mut chunk).map_err(|e| Error::invalid(place, e))?;
                     if chunk.is_empty() {
                         break;
                     }

@@ -131,7 +131,7 @@ impl IqRecording {
         bins: usize,
         rate_hz: f64,
     ) -> Result<Self, Error> {
-        let text = read_text(meta_path, MAX_META_BYTES).map_err(|e| Error::invalid(meta_path, e.to_string()))?;
+        let text = read_text(meta_path, MAX_META_BYTES).map_err(|e| Error::invalid(meta_path, e))?;
         let meta = SigMfMeta::from_json(&text).map_err(|problem| Error::invalid(meta_path, problem))?;
         if (meta.sample_rate_hz / rate_hz - 1.0).abs() > 1e-6 {
             let problem = format!(
@@ -217,7 +217,7 @@ fn unshifted(bin: usize, bins: usize) -> usize {
 /// What each bin of a transform is multiplied by: the inverse of the reference's value there, scaled so that white noise of
 /// unit variance per sample keeps it, on average over the bins that hold something.
 fn factors(path: &Path, domain: Domain, bins: usize) -> Result<Vec<Complex64>, Error> {
-    let npy = |e: NpyError| Error::invalid(path, e.to_string());
+    let npy = |e: NpyError| Error::invalid(path, e);
     let mut reader = NpyReader::open(path).map_err(npy)?;
     let header = reader.header();
     if header.shape != [bins] || !header.dtype.is_complex() {

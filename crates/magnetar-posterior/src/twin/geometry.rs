@@ -1,7 +1,7 @@
 //! The paths of one candidate position as flat arrays: what the world's traversal emits, seen by this receiver.
 
 use magnetar_scene::Pose;
-use magnetar_trace::{PathGeometry, Receiver, Surface, TraceOptions, World};
+use magnetar_trace::{FixedReceiver, PathGeometry, Surface, TraceOptions, World};
 use nalgebra::{Point3, Vector3};
 
 use super::flat::{TwinBox, TwinRow};
@@ -73,7 +73,7 @@ impl Paths {
 /// What an RX in a world makes of a path: its own pose, the patterns of both ends, the level.
 #[derive(Debug, Clone)]
 pub(crate) struct CandidateTracer<'a> {
-    receiver: Receiver<'a>,
+    receiver: FixedReceiver<'a>,
     /// Which paths, and the slabs they meet, where they are not those of first order in an opaque world.
     several: Option<(TraceOptions, &'a SlabTables)>,
     rx: Pose,

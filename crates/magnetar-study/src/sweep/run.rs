@@ -339,7 +339,7 @@ fn point_dataset_is_whole(folder: &Path) -> bool {
 
 fn write_result(out: &Path, result: &PointResult) -> Result<(), StudyError> {
     let path = result_path(out, &result.hash);
-    let text = serde_json::to_vec(result).map_err(|e| StudyError::file(&path, e.to_string()))?;
+    let text = serde_json::to_vec(result).map_err(|e| StudyError::file(&path, e))?;
     AtomicFile::write(&path, &text).map_err(StudyError::io(&path))
 }
 

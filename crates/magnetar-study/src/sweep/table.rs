@@ -164,7 +164,7 @@ fn needed(mut result: PointResult, sweep: &Definition, points: usize) -> PointRe
 
 impl SweepManifest {
     fn text(&self, path: &Path) -> Result<String, StudyError> {
-        serde_json::to_string_pretty(self).map_err(|e| StudyError::file(path, e.to_string()))
+        serde_json::to_string_pretty(self).map_err(|e| StudyError::file(path, e))
     }
 
     /// Reads and checks a manifest.
@@ -201,7 +201,7 @@ fn is_hash(text: &str) -> bool {
 
 /// Writes the table; returns its SHA-256.
 fn write_table(path: &Path, manifest: &SweepManifest, results: &[PointResult]) -> Result<String, StudyError> {
-    let batch = batch(manifest, results).map_err(|e| StudyError::file(path, e.to_string()))?;
+    let batch = batch(manifest, results).map_err(|e| StudyError::file(path, e))?;
     let note = |key: &str, value: String| KeyValue::new(format!("magnetar.{key}"), value);
     let properties = WriterProperties::builder()
         .set_created_by(format!("magnetar {}", manifest.version))
@@ -224,7 +224,7 @@ fn write_table(path: &Path, manifest: &SweepManifest, results: &[PointResult]) -
             writer.write(&batch)?;
             writer.into_inner()
         })
-        .map_err(|e| StudyError::file(path, e.to_string()))?;
+        .map_err(|e| StudyError::file(path, e))?;
     AtomicFile::write(path, &bytes).map_err(StudyError::io(path))?;
     Ok(hex(&Sha256::digest(&bytes)))
 }

@@ -141,6 +141,6 @@ fn same(before: &Metric, again: &Metric, elsewhere: bool) -> bool {
 }
 
 fn checked(recipe: &Recipe, path: &Path) -> Result<Recipe, StudyError> {
-    let json = serde_json::to_string(recipe).map_err(|e| StudyError::file(path, e.to_string()))?;
+    let json = serde_json::to_string(recipe).map_err(|e| StudyError::file(path, e))?;
     Ok(Recipe::from_json(&json, &path.display().to_string())?)
 }
