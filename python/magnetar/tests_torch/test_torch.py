@@ -1,8 +1,5 @@
 """The PyTorch side: loaders with workers, expansion on the device, the loss."""
 
-import subprocess
-import sys
-
 import magnetar
 import numpy as np
 import pytest
@@ -10,14 +7,6 @@ import torch
 from magnetar.streams import ExposureStream, expand
 from magnetar.torch import Expand, IterableDataset, MapDataset, Stream, uniform_referenced_loss
 from torch.utils.data import DataLoader
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("small") / "data"
-    command = [sys.executable, "-m", "magnetar", "generate", "--seed", "7", "--split", "train", "--limit", "50"]
-    subprocess.run([*command, "--out", str(folder)], check=True, capture_output=True)
-    return folder
 
 
 def stream(**options):
