@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the wheel as `pip install` does, installs it in a fresh virtual environment without Rust on the path, and runs what
 # checks it: pytest, mypy on the package and its stubs, doctests, the snippets of docs/python.md, and the notebooks. What
-# needs PyTorch runs with Debian's (CPU only, 150 MB), where apt is at hand: the one on PyPI brings gigabytes of CUDA.
+# needs PyTorch (sbi, networks from outside) runs with Debian's (CPU only, 150 MB), where apt is at hand: the one on PyPI
+# brings gigabytes of CUDA. DeepMIMO, which needs an older numpy than the rest, runs there, too.
 #
 #   python/magnetar/check.sh
 set -euo pipefail
@@ -20,7 +21,7 @@ wheel=$(echo "$work"/wheel/magnetar-*-abi3-*.whl)
 ls -l "$wheel"
 
 # Without Rust: neither cargo nor rustc is on this path.
-bare() { env PATH="$1/bin:/usr/bin:/bin" "${@:2}"; }
+bare() { env PATH="$1/bin:/usr/bin:/bin" HF_HUB_OFFLINE=1 HF_DATASETS_DISABLE_PROGRESS_BARS=1 "${@:2}"; }
 
 python3 -m venv "$work/venv"
 venv=$work/venv
@@ -31,9 +32,10 @@ fi
 bare "$venv" pip install --quiet --disable-pip-version-check --requirement requirements-check.txt "$wheel"
 # Away from the sources, so that the installed package is what is tested.
 mkdir "$work/run"
-cp -r tests pyproject.toml "$work/run"
+cp -r tests tests_ray pyproject.toml "$work/run"
 cd "$work/run"
 bare "$venv" python -m pytest
+RAY_USAGE_STATS_ENABLED=0 bare "$venv" python -m pytest tests_ray
 bare "$venv" python -m mypy --config-file pyproject.toml -p magnetar
 bare "$venv" python -m mypy.stubtest magnetar._native --mypy-config-file pyproject.toml
 bare "$venv" python -m pytest --doctest-modules --pyargs magnetar.{links,inference,streams}
@@ -60,9 +62,12 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! /usr/bin/python3 -c 
 fi
 if /usr/bin/python3 -c "import torch" 2>/dev/null; then
     /usr/bin/python3 -m venv --system-site-packages "$work/torch"
-    grep -E "pytest|nbclient|ipykernel" "$here/requirements-check.txt" > "$work/torch-needs.txt"
-    bare "$work/torch" pip install --quiet --disable-pip-version-check --requirement "$work/torch-needs.txt" "$wheel"
+    bare "$work/torch" pip install --quiet --disable-pip-version-check --requirement "$here/requirements-torch.txt" "$wheel"
+    bare "$work/torch" pip install --quiet --disable-pip-version-check --no-deps --requirement "$here/requirements-sbi.txt"
+    export MAGNETAR_DOCS=$root/docs
     bare "$work/torch" python -m pytest -q "$here/tests_torch"
+    # The figure of docs/python.md, of fewer rows.
+    bare "$work/torch" python "$root/python/calibration.py" --rows 200 --samples 200 --out "$work/calibration.svg"
     run_notebooks "$work/torch" "$notebooks/train_on_a_stream.ipynb"
 else
     echo "no PyTorch for /usr/bin/python3: its part was not checked"

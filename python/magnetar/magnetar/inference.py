@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from magnetar import _native
 from magnetar._native import Dataset, Figure, Metrics, Recipe, Rows, Scorer
+from magnetar.errors import InputError
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -123,17 +124,26 @@ def evaluate_network(
     *,
     size: Size = EVALUATION,
     logits: bool = True,
+    batch_size: int = 32,
 ) -> dict[str, Any]:
     """The metrics of a network from anywhere: ``network`` maps features to scores (rows, D, H, W).
 
+    The network sees ``batch_size`` rows at once at most (dense features of one take 1.9 MB at the paper's size).
     Scores are logits, made posteriors by a softmax over the candidates that count, or masses with ``logits=False``.
     Anything that numpy can take is welcome, such as a PyTorch tensor on the CPU.
     """
+    if batch_size < 1:
+        raise InputError(f"batch_size {batch_size}: expected at least 1")
     metrics = Metrics()
     for rows in batches:
-        fields = features(rows, size)
-        scores = np.asarray(network(fields), dtype=np.float32)
-        metrics.add(rows, softmax(scores, fields.mask) if logits else scores)
+        for start in range(0, len(rows), batch_size):
+            part = rows.take(range(start, min(start + batch_size, len(rows))))
+            fields = features(part, size)
+            scores = np.asarray(network(fields), dtype=np.float32)
+            if scores.shape != (len(part), *size):
+                expected = (len(part), *size)
+                raise InputError(f"the network gave scores of shape {scores.shape}; expected {expected}")
+            metrics.add(part, softmax(scores, fields.mask) if logits else scores)
     found: dict[str, Any] = metrics.summary()
     return found
 
