@@ -1,8 +1,15 @@
 //! What every subcommand does alike: standard output that cannot be written, JSON, files that are no files.
 
 use std::fs::OpenOptions;
+#[cfg(unix)]
+use std::io::{BufRead, BufReader, Read};
+#[cfg(unix)]
+use std::path::Path;
+#[cfg(unix)]
+use std::process::{Command, Stdio};
 
 use crate::cli;
+use crate::folder::files;
 
 #[test]
 #[cfg(target_os = "linux")]
@@ -66,12 +73,18 @@ fn nothing_to_score_is_told_before_a_table() {
 
 #[test]
 fn every_kind_of_shipped_thing_is_listed_shown_and_checked() {
-    for (kind, name) in
-        [("scene", "lab"), ("material", "glass"), ("pattern", "isotropic"), ("recipe", "field"), ("sweep", "board")]
-    {
+    for (kind, name) in [
+        ("scene", "lab"),
+        ("material", "glass"),
+        ("pattern", "isotropic"),
+        ("recipe", "field"),
+        ("sweep", "board"),
+        ("scorer", "twin"),
+    ] {
         assert!(cli::succeed(&[kind, "list"]).contains(name), "{kind}");
         let listed: serde_json::Value = serde_json::from_str(&cli::succeed(&[kind, "list", "--json"])).unwrap();
-        assert!(listed.as_array().unwrap().iter().any(|item| item["name"] == name), "{kind}: {listed}");
+        let listed = if kind == "scorer" { &listed["scorers"] } else { &listed };
+        assert!(listed.as_array().unwrap().iter().any(|item| item["name"] == name || item == name), "{kind}: {listed}");
         assert!(!cli::succeed(&[kind, "show", name]).is_empty(), "{kind}");
         let checked = cli::succeed(&[kind, "check", name]);
         assert!(checked.contains(name), "{kind}: {checked}");
@@ -109,7 +122,8 @@ fn quiet_and_progress_are_as_asked() {
     assert_eq!(stderr("quiet", &["--quiet"]), "");
     assert!(stderr("verbose", &["-v"]).contains("took "));
     let json = stderr("json", &["-q", "--progress", "json"]);
-    let last: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    let counted = json.lines().filter(|line| line.contains("\"unit\""));
+    let last: serde_json::Value = serde_json::from_str(counted.last().unwrap()).unwrap();
     assert_eq!((&last["done"], &last["total"], &last["unit"]), (&40.into(), &40.into(), &"rows".into()), "{json}");
 }
 
@@ -126,21 +140,85 @@ fn the_doctor_measures_the_machine() {
     assert!(cli::fail(&["doctor", "--dir", "/nowhere/at/all"]).contains("--dir"));
 }
 
+/// Runs a command in a folder, interrupts it once its work has begun, and returns what it said.
+#[cfg(unix)]
+fn interrupted(folder: &Path, command: &str) -> String {
+    let args = shlex::split(command).unwrap();
+    let args: Vec<&str> = args.iter().map(String::as_str).chain(["--progress", "json"]).collect();
+    let mut child =
+        cli::magnetar(&args).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    // Whoever shows progress listens for interruptions.
+    while !said.lines().last().is_some_and(|line| line.starts_with('{')) {
+        assert!(stderr.read_line(&mut said).unwrap() > 0, "magnetar {command} ended first: {said}");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    stderr.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "magnetar {command}: {said}");
+    said
+}
+
 #[test]
 #[cfg(unix)]
-fn an_interrupted_command_says_that_it_goes_on() {
+fn an_interrupted_command_says_what_the_same_command_will_do() {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out");
-    let mut command = cli::magnetar(&["generate", "--limit", "4000", "--out", out.to_str().unwrap()]);
-    let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    // The manifest is there once rows are being made.
-    while !out.join("manifest.json").exists() && child.try_wait().unwrap().is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+    let here = folder.path();
+    let made = cli::magnetar(&["generate", "--limit", "1500", "--out", "data"]).current_dir(here).output().unwrap();
+    assert!(made.status.success());
+    let goes_on = [
+        "generate --out corpus",
+        "replay all --out replayed",
+        "sweep sensitivity --out sweep",
+        "fit data --out mine.toml",
+        "train np1 --preset cpu --out np1.safetensors",
+    ];
+    let starts_anew = [
+        "evaluate data",
+        "fuse data",
+        "ablation data",
+        "audit data",
+        "posterior data --all --out volumes.npy",
+        "features data --dense --out features",
+        "verify data --sample 1000",
+        "merge data --out merged",
+        "report data --limit 1500",
+        "plot cone data --limit 1500 -o cone.svg",
+        "observe lab --tx 0,0 --rx 1,1 --count 100000 --out many.npy",
+    ];
+    for command in goes_on {
+        let said = interrupted(here, command);
+        assert!(said.contains("the same command goes on"), "magnetar {command}: {said}");
     }
-    let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(stderr.contains("the same command goes on"), "{stderr}");
+    for command in starts_anew {
+        let said = interrupted(here, command);
+        assert!(said.contains("the same command starts from the beginning"), "magnetar {command}: {said}");
+    }
+    for unfinished in ["mine.toml", "np1.safetensors", "volumes.npy", "features", "report.html", "cone.svg", "many.npy"]
+    {
+        assert!(!here.join(unfinished).exists(), "{unfinished} is there, and not finished");
+    }
+}
+
+#[test]
+fn few_rows_are_shared_among_the_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &str| {
+        let args = shlex::split(args).unwrap();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let output = cli::magnetar(&args).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for part in 1..=4 {
+        let made = run(&format!("generate --limit 40 --csi none --part {part}/4 --out part{part} --json"));
+        let made: serde_json::Value = serde_json::from_str(&made).unwrap();
+        for (split, rows) in [("train", 10), ("val", 10), ("test", 10), ("fusion", 50)] {
+            assert_eq!(made["splits"][split]["rows"], rows, "part {part}, {split}");
+        }
+    }
+    run("merge part1 part2 part3 part4 --out whole");
+    run("generate --limit 40 --csi none --shard-size 10 --out one");
+    let (whole, one) = (files(&folder.path().join("whole")), files(&folder.path().join("one")));
+    assert!(whole == one, "the parts together are what one run makes");
 }

@@ -26,7 +26,7 @@ fn a_recipe_is_shown_with_units_and_origins_and_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("whole.toml");
     fs::write(&path, cli::succeed(&["recipe", "show", "--toml"])).unwrap();
-    let check = |recipe: &str| json(&cli::succeed(&["recipe", "check", "--json", "--recipe", recipe]))["hash"].clone();
+    let check = |recipe: &str| json(&cli::succeed(&["recipe", "check", "--json", recipe]))[0]["hash"].clone();
     assert_eq!(check(path.to_str().unwrap()), check("paper"));
 }
 

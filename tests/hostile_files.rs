@@ -71,7 +71,7 @@ fn a_pipe_that_nobody_writes_is_refused_at_once() {
     for args in [
         vec!["scene", "check", &plain],
         vec!["validate", &plain],
-        vec!["recipe", "check", "--recipe", &plain],
+        vec!["recipe", "check", &plain],
         vec!["sweep", &plain, "--out", folder.path().to_str().unwrap()],
         vec!["validate", &export],
         vec!["scene", "from-map", &map, "--out", folder.path().join("room.toml").to_str().unwrap()],

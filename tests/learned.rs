@@ -72,7 +72,7 @@ fn a_model_is_trained_shown_and_scores_in_every_command() {
     assert!(cli::succeed(&["fuse", &d, "--limit", "2", "--scorer", &model]).contains("np1.safetensors"));
     let picture = place("p.svg");
     cli::succeed(&["plot", "marginal", &d, "--row", "1", "--scorer", &model, "--out", &picture]);
-    assert!(cli::fail(&["fit", &d, "--scorer", &model, "--out", &place("t")]).contains("only the twin"));
+    assert!(cli::fail(&["fit", &d, "--scorer", &model, "--out", &place("t.toml")]).contains("only the twin"));
     assert!(cli::fail(&["evaluate", &d, "--scorer", "oracle"]).contains(".safetensors"));
 
     // Rows of another recipe are scored with a warning.

@@ -181,10 +181,7 @@ fn what_cannot_be_located_is_named() {
         ),
         (vec![text(&out), "--rx", "1,-1", "--scorer", "volumes.npy"], "volumes.npy"),
         (vec![text(&out), "--rx", "1,-1", "--plot", "where.pdf"], ".svg or .png"),
-        (
-            vec![text(&out), "--rx", "1,-1", "--out", "posterior.txt"],
-            "posterior.txt: expected a name that ends in .npy",
-        ),
+        (vec![text(&out), "--rx", "1,-1", "--out", "posterior.txt"], "expected a name that ends in .npy"),
         (vec!["nowhere.npy", "--rx", "1,-1"], "nowhere.npy"),
     ] {
         let error = cli::fail(&[&["locate", "lab"], &args[..]].concat());

@@ -35,3 +35,4 @@ mod validate;
 mod version;
 #[cfg(not(feature = "cuda"))]
 mod without_cuda;
+mod wrong_inputs;

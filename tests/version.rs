@@ -7,8 +7,11 @@ fn version_is_json() {
     let out: serde_json::Value = serde_json::from_str(&cli::succeed(&["version"])).unwrap();
     assert_eq!(out["version"], env!("CARGO_PKG_VERSION"));
     let commit = out["commit"].as_str().unwrap();
-    assert!(cli::succeed(&["--version"]).contains(commit), "{out}");
-    assert!(out["features"].is_array());
+    let long = cli::succeed(&["--version"]);
+    assert!(long.contains(commit), "{long}");
+    let features = out["features"].as_array().unwrap();
+    assert!(features.iter().all(|name| long.contains(name.as_str().unwrap())), "{long}");
+    assert_eq!(features.iter().any(|name| name == "cuda"), cfg!(feature = "cuda"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Values that several subcommands take from the command line.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use magnetar_scene::{MAX_COORDINATE, Pose, Scene};
@@ -35,7 +36,7 @@ impl FromStr for PoseArg {
             *value = match part.trim().parse() {
                 // Degrees have the same generous bound as metres.
                 Ok(number) if f64::abs(number) <= MAX_COORDINATE => Some(number),
-                Ok(number) => return Err(format!("{name} is {number}, out of range; {EXPECTED}")),
+                Ok(number) => return Err(format!("{name} is {number:e}, out of range; {EXPECTED}")),
                 Err(_) if name == "Z" && part.trim().is_empty() => None,
                 Err(_) => return Err(format!("{name} is `{}`, not a number; {EXPECTED}", part.escape_debug())),
             };
@@ -49,6 +50,47 @@ impl FromStr for PoseArg {
 /// The number of a row or a set.
 pub fn parse_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "expected a whole number, 0 or larger; the first is 0".to_owned())
+}
+
+/// The name of a file to write, whose ending is that of its format.
+fn named(text: &str, endings: &[&str]) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let fits = |ending: &&str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+    match endings.iter().any(fits) {
+        true => Ok(path),
+        false => {
+            Err(format!("expected a name that ends in .{}: the ending says what is written", endings.join(" or .")))
+        }
+    }
+}
+
+/// A NumPy array to write.
+pub fn parse_npy_name(text: &str) -> Result<PathBuf, String> {
+    named(text, &["npy"])
+}
+
+/// One array or a table of many to write.
+pub fn parse_volumes_name(text: &str) -> Result<PathBuf, String> {
+    named(text, &["npy", "parquet"])
+}
+
+/// A page to write.
+pub fn parse_html_name(text: &str) -> Result<PathBuf, String> {
+    named(text, &["html", "htm"])
+}
+
+/// A TOML file to write.
+pub fn parse_toml_name(text: &str) -> Result<PathBuf, String> {
+    named(text, &["toml"])
+}
+
+/// A number of headings, rows or columns of a support.
+pub fn parse_cells(text: &str) -> Result<usize, String> {
+    const MOST: usize = 4096;
+    match text.parse() {
+        Ok(cells) if (1..=MOST).contains(&cells) => Ok(cells),
+        _ => Err(format!("expected a whole number from 1 to {MOST} along each axis of the support")),
+    }
 }
 
 /// A carrier frequency in GHz, 0.001 to 1000.

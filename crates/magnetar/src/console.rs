@@ -1,7 +1,7 @@
 //! What all commands share about the console: how much is said, and how progress is shown.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, Once, OnceLock};
 use std::time::Instant;
 
 use signal_hook::consts::SIGINT;
@@ -38,6 +38,9 @@ pub struct ConsoleArgs {
     )]
     progress: ProgressMode,
 }
+
+/// Exit code of a program that was interrupted, as shells have it.
+const INTERRUPTED: i32 = 130;
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 static PROGRESS: OnceLock<ProgressMode> = OnceLock::new();
@@ -84,14 +87,30 @@ pub fn proc_bytes(text: &str, name: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
+static RESUMES: AtomicBool = AtomicBool::new(false);
+
 /// From now on Ctrl-C says that the same command goes on where it was stopped. What is finished is whole at any time.
 pub fn say_that_it_resumes() {
-    // Where signals cannot be listened to, Ctrl-C ends the program as ever.
-    let Ok(mut signals) = Signals::new([SIGINT]) else { return };
-    std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            eprintln!("\ninterrupted; what is finished is kept, and the same command goes on from there");
-            std::process::exit(130);
-        }
+    RESUMES.store(true, Ordering::Relaxed);
+    listen_for_interruptions();
+}
+
+/// From now on Ctrl-C says what the same command will do. Every command that shows progress calls this.
+pub fn listen_for_interruptions() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Where signals cannot be listened to, Ctrl-C ends the program as ever.
+        let Ok(mut signals) = Signals::new([SIGINT]) else { return };
+        std::thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                let what = if RESUMES.load(Ordering::Relaxed) {
+                    "what is finished is kept, and the same command goes on from there"
+                } else {
+                    "nothing is half written, and the same command starts from the beginning"
+                };
+                eprintln!("\ninterrupted; {what}");
+                std::process::exit(INTERRUPTED);
+            }
+        });
     });
 }

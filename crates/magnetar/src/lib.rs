@@ -5,6 +5,7 @@
 #[macro_use]
 mod output;
 
+mod advice;
 mod args;
 mod commands;
 mod console;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+pub use advice::message_of;
 pub use commands::{open_dataset, validation_json};
 
 /// A native digital twin of indoor radio: exact paths, two-channel observations, corpora and pose posteriors.
@@ -42,16 +44,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// An error and its causes, without those that the text before them names already.
-#[must_use]
-pub fn message_of(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match text.as_str() {
-        "" => cause,
-        said if said.contains(&cause) => text,
-        said => format!("{said}: {cause}"),
-    })
-}
-
 #[cfg(test)]
 mod docs_tests;
 #[cfg(test)]
@@ -71,6 +63,27 @@ mod tests {
             assert!(line.chars().count() <= most, "help of {}: {line}", command.get_name());
         }
         command.get_subcommands().for_each(check);
+    }
+
+    /// Commands without a result that a script would read: scripts of a shell, manual pages, a server, JSON as it is.
+    const WITHOUT_JSON: [&str; 4] = ["completions", "man", "view", "version"];
+
+    fn check_json(command: &Command, name: &str) {
+        let inner: Vec<&Command> = command.get_subcommands().filter(|inner| inner.get_name() != "help").collect();
+        // Those of `sweep` stand beside its own flags.
+        let prints_files = name.ends_with("sweep show");
+        if (inner.is_empty() || name.ends_with("sweep")) && !prints_files && !WITHOUT_JSON.contains(&command.get_name())
+        {
+            assert!(command.get_arguments().any(|arg| arg.get_long() == Some("json")), "{name} has no --json");
+        }
+        inner.into_iter().for_each(|inner| check_json(inner, &format!("{name} {}", inner.get_name())));
+    }
+
+    #[test]
+    fn every_command_with_a_result_has_json() {
+        let mut command = Cli::command();
+        command.build();
+        check_json(&command, "magnetar");
     }
 
     #[test]

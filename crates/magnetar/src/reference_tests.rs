@@ -1,11 +1,15 @@
-//! The reference pages in docs/reference are what the code says: every recipe key and every column.
+//! The reference pages in docs/reference are what the code says: every command, every recipe key and every column.
 //!
 //! `MAGNETAR_WRITE_REFERENCE=1 cargo test --release --workspace reference` writes them anew.
 
 use std::fmt::Write;
 use std::path::Path;
 
+use clap::CommandFactory;
 use magnetar_dataset::{Recipe, SCHEMA_VERSION, Shape};
+
+use super::Cli;
+use super::commands::{cell, command_reference};
 
 /// Compares a page with the committed one, or writes it if that is asked for.
 fn hold(name: &str, text: &str) {
@@ -15,11 +19,6 @@ fn hold(name: &str, text: &str) {
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(committed == text, "docs/reference/{name} is not what the code says; see {}", file!());
-}
-
-/// A text that cannot end a cell of a table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }
 
 #[test]
@@ -65,4 +64,9 @@ fn reference_of_columns() {
         );
     }
     hold("columns.md", &page);
+}
+
+#[test]
+fn reference_of_commands() {
+    hold("commands.md", &command_reference(Cli::command()));
 }

@@ -8,6 +8,7 @@ use magnetar_study::{Audit, ConditionAudit, StudyError, audit};
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
+use crate::progress;
 
 /// Rows that the audit on a card is fitted to, and as many that it is scored on: a second or two.
 const ROWS_OF_A_CARD: usize = 1000;
@@ -38,7 +39,9 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
     dataset.require_truth()?;
+    let auditing = progress::phase("fitting and scoring binned models");
     let found = audit(&dataset, args.limit)?;
+    drop(auditing);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&to_json(&found))?);
         return Ok(ExitCode::SUCCESS);
@@ -63,6 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Audits a dataset that was just made and puts the figures on its card. One with too few rows keeps its card.
 pub fn write_onto_card(folder: &Path) -> anyhow::Result<()> {
     let dataset = open_dataset(folder)?;
+    let _auditing = progress::phase("auditing the rows for the card");
     match audit(&dataset, ROWS_OF_A_CARD) {
         Ok(found) => Ok(dataset.write_audit(&found.to_markdown())?),
         Err(StudyError::NothingToAudit) => Ok(()),

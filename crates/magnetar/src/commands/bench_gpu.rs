@@ -10,6 +10,9 @@ use magnetar_dataset::{Generator, Recipe};
 use magnetar_posterior::{CpuScoring, ScoreRow, ScoringBackend, Support, SupportSize, TwinFile, TwinScorer};
 use magnetar_signal::{CpuSynthesis, ElementPath, Observation, SignalRow, SynthesisBackend};
 use magnetar_study::{ReceiverView, twin_model};
+use serde_json::json;
+
+use crate::progress;
 
 /// Flags of `magnetar bench-gpu`.
 #[derive(clap::Args)]
@@ -34,6 +37,19 @@ pub struct Args {
     /// Compile the kernels with this machine's NVRTC instead of loading the embedded PTX.
     #[arg(long)]
     nvrtc: bool,
+    /// Print one JSON object per backend and line.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    fn print(&self, backend: &str, what: &str, how: &str, per_second: f64) {
+        if self.json {
+            println!("{}", json!({ "backend": backend, "what": what, "how": how, "per_second": per_second }));
+        } else {
+            println!("{backend}: {per_second:.1} {what}/s ({how})");
+        }
+    }
 }
 
 /// Rows drawn from the recipe; more are made of them in turn.
@@ -70,19 +86,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let scorer = TwinScorer::new(twin_model(&recipe)?, TwinFile::shipped()?.parameters)?;
 
     let cpu = CpuSynthesis::new(recipe.band);
-    println!("{}: {:.0} rows/s (one thread, noise not drawn)", cpu.description(), sum_rate(&cpu, &signals)?);
-    println!("cpu: {:.1} posteriors/s (all threads)", score_rate(&CpuScoring, &scorer, &scored)?);
+    args.print(&cpu.description(), "rows", "one thread, noise not drawn", sum_rate(&cpu, &signals)?);
+    args.print("cpu", "posteriors", "all threads", score_rate(&CpuScoring, &scorer, &scored)?);
     let kernels = if args.nvrtc { KernelSource::Nvrtc } else { KernelSource::Embedded };
     let options = Options { device: args.device, kernels, ..Options::default() };
     let synthesis = magnetar_cuda::open_synthesis(&options, recipe.band).context("no GPU to measure")?;
-    println!("{}: {:.0} rows/s", synthesis.description(), sum_rate(&*synthesis, &signals)?);
+    args.print(&synthesis.description(), "rows", "copies included", sum_rate(&*synthesis, &signals)?);
     let scoring = magnetar_cuda::open_scoring(&options)?;
-    println!("{}: {:.1} posteriors/s", scoring.description(), score_rate(&*scoring, &scorer, &scored)?);
+    args.print(&scoring.description(), "posteriors", "copies included", score_rate(&*scoring, &scorer, &scored)?);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Rows per second, after one call that warms up.
 fn sum_rate(backend: &dyn SynthesisBackend, rows: &[SignalRow<'_>]) -> anyhow::Result<f64> {
+    let _summing = progress::phase("summing paths");
     let bins = magnetar_signal::Band::default().bins;
     let mut blocks = vec![Observation::zeros(bins); rows.len()];
     let few = rows.len().min(1024);
@@ -94,6 +111,7 @@ fn sum_rate(backend: &dyn SynthesisBackend, rows: &[SignalRow<'_>]) -> anyhow::R
 
 /// Posteriors per second, after one call that warms up.
 fn score_rate(backend: &dyn ScoringBackend, scorer: &TwinScorer, rows: &[ScoreRow<'_>]) -> anyhow::Result<f64> {
+    let _scoring = progress::phase("scoring");
     scorer.score_batch(backend, &rows[..1])?;
     let started = Instant::now();
     scorer.score_batch(backend, rows)?;

@@ -11,6 +11,7 @@ use magnetar_study::{FoundOffsets, HeldOut, calibrate_receiver};
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
+use crate::progress;
 
 /// Flags of `magnetar calibrate`.
 #[derive(clap::Args)]
@@ -62,7 +63,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let campaign = Campaign::load(&args.what)?;
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
         let rows = folder.path().join("rows");
-        import(&campaign, &rows, &|_| ())?;
+        let bar = progress::counter("rows");
+        import(&campaign, &rows, &|rows| bar.inc(rows))?;
+        bar.finish_and_clear();
         let base = campaign.path(Path::new(&campaign.recipe));
         let base = if base.is_file() { base.display().to_string() } else { campaign.recipe.clone() };
         return of_dataset(args, &open_dataset(&rows)?, Some(base));
@@ -85,7 +88,9 @@ fn of_dataset(args: &Args, dataset: &Dataset, base: Option<String>) -> anyhow::R
         Some(Some(base)) => Some(base),
         Some(None) => Some(shipped_base(recipe)?),
     };
+    let fitting = progress::phase("fitting the receiver's offsets");
     let found = calibrate_receiver(dataset, split, args.limit, &args.hold)?;
+    drop(fitting);
     if let (Some(out), Some(base)) = (&args.out, &base) {
         let text = recipe_text(recipe, base, &found);
         AtomicFile::write(out, text.as_bytes()).with_context(|| format!("cannot write {}", out.display()))?;

@@ -1,9 +1,10 @@
 //! What `list` and `check` share, whatever kind of file they are about.
 
-use std::fmt::Display;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
+
+use crate::advice::message_of;
 
 /// Flags of `list`.
 #[derive(clap::Args)]
@@ -36,11 +37,11 @@ pub struct Accepted {
 
 impl CheckArgs {
     /// Checks every file; exit code 1 if any is refused. One bad file does not hide the next.
-    pub fn run<E: Display>(&self, check: impl Fn(&str) -> Result<Accepted, E>) -> ExitCode {
+    pub fn run<E: Into<anyhow::Error>>(&self, check: impl Fn(&str) -> Result<Accepted, E>) -> ExitCode {
         let mut reports = Vec::new();
         let mut all_accepted = true;
         for name in &self.names {
-            let checked = check(name);
+            let checked = check(name).map_err(|error| message_of(&error.into()));
             all_accepted &= checked.is_ok();
             match checked {
                 Ok(Accepted { mut keys, warnings, .. }) if self.json => {
@@ -51,7 +52,7 @@ impl CheckArgs {
                     reports.push(Value::Object(keys));
                 }
                 Err(error) if self.json => {
-                    reports.push(json!({ "file": name, "ok": false, "error": error.to_string() }));
+                    reports.push(json!({ "file": name, "ok": false, "error": error }));
                 }
                 Ok(Accepted { summary, warnings, .. }) => {
                     println!("{name}: ok, {summary}");

@@ -3,8 +3,17 @@
 use std::path::Path;
 
 use anyhow::bail;
-use magnetar_dataset::Dataset;
+use magnetar_dataset::{Columns, Dataset, Record};
 use magnetar_study::sweep::SWEEP_MANIFEST;
+
+/// One row of a split; where there is none of that number, says which there are.
+pub fn read_row(dataset: &Dataset, split: &str, row: u64, columns: Columns) -> anyhow::Result<Record> {
+    let rows = dataset.split(split)?.present_rows();
+    dataset.read_row(split, row, columns).map_err(|error| match row >= rows {
+        true => anyhow::anyhow!("{error}; its rows are 0 to {}", rows.saturating_sub(1)),
+        false => error.into(),
+    })
+}
 
 /// Opens a dataset's folder; of a sweep's folder says what can be done with that.
 ///

@@ -44,9 +44,11 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = memory_bytes();
+    let measuring = progress::phase("measuring processor and disk");
     let rows = rows_per_second()?;
     let disk = disk_bytes_per_second(&args.dir)
         .with_context(|| format!("{}: nothing can be written there; give another --dir", args.dir.display()))?;
+    drop(measuring);
     let (gpus, problem) = match magnetar_cuda::devices(KernelSource::Embedded) {
         Ok(devices) => (devices.into_iter().map(|device| device.name).collect(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
@@ -62,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("{shown:#}");
         return Ok(ExitCode::SUCCESS);
     }
-    println!("magnetar    {}, features: {}", version::LONG, list(&version::features()));
+    println!("magnetar    {}", version::LONG);
     let vectors = if has_avx2() { "AVX2 is used" } else { "no AVX2: the same values, more slowly" };
     println!("processor   class {PROCESSOR_CLASS}, {threads} threads; {vectors}");
     if let Some((total, available)) = memory {

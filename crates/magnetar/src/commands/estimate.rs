@@ -9,8 +9,10 @@ use magnetar_signal::sre::{AoaMode, Component, Method, SreOptions};
 use magnetar_signal::{Band, Receiver};
 use num_complex::Complex32;
 use rayon::prelude::*;
+use serde_json::json;
 
 use super::measurement::{ReceiverArgs, noise_advice};
+use crate::advice::with_flags;
 use crate::progress;
 
 /// So many observations, from the first, are asked whether their noise is what was assumed.
@@ -32,6 +34,7 @@ components are printed.
 
 Examples:
   magnetar estimate obs.npy
+  magnetar estimate obs.npy --json
   magnetar estimate obs.npy --out est.parquet
   magnetar estimate obs.npy --out est.csv --all --p-fa 1e-3
   magnetar estimate part-00000.parquet --out est.jsonl --aoa-mode wideband
@@ -91,6 +94,9 @@ pub struct Args {
     /// Element spacing, millimetres (see --positions-mm, too).
     #[arg(long, value_name = "MM", default_value_t = 26.0)]
     spacing_mm: f64,
+    /// Print each component as one JSON object per line, with the columns of the table; with --out a summary.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -166,13 +172,22 @@ fn earliest_first(components: &mut [Component], within_db: f64, period_s: f64) {
 /// Where components go.
 enum Output {
     Table(Box<ComponentWriter>),
-    Screen { wideband: bool },
+    Screen {
+        wideband: bool,
+    },
+    /// One JSON object per line.
+    Json {
+        wideband: bool,
+    },
 }
 
 impl Output {
     fn open(args: &Args) -> anyhow::Result<Self> {
         let wideband = args.aoa_mode == AoaModeArg::Wideband;
         let Some(path) = &args.out else {
+            if args.json {
+                return Ok(Self::Json { wideband });
+            }
             let confidence = if wideband { "   alias sure" } else { "" };
             println!(
                 "{:>11} {:>4} {:>9} {:>11} {:>9}{confidence}",
@@ -186,6 +201,16 @@ impl Output {
     fn write(&mut self, observation: u64, rank: u32, component: &Component) -> anyhow::Result<()> {
         let arrival = &component.arrival;
         match self {
+            Self::Json { wideband } => {
+                let mut line = json!({
+                    "observation": observation, "rank": rank, "aoa_rad": arrival.aoa_rad, "phase_rad": arrival.phase_rad,
+                    "delay_s": arrival.delay_s, "raw_snr_db": arrival.raw_snr_db, "snr_db": arrival.snr_db,
+                });
+                if *wideband {
+                    line["alias_confidence"] = json!(component.alias_confidence);
+                }
+                println!("{line}");
+            }
             Self::Table(writer) => writer.write(observation, rank, component)?,
             Self::Screen { wideband } => {
                 let (aoa, delay) = (arrival.aoa_rad.to_degrees(), 1e9 * arrival.delay_s);
@@ -199,7 +224,7 @@ impl Output {
     fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Table(writer) => Ok(writer.finish()?),
-            Self::Screen { .. } => Ok(()),
+            Self::Screen { .. } | Self::Json { .. } => Ok(()),
         }
     }
 }
@@ -218,7 +243,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (band, options) = (args.band(bins), args.options());
     let (channels, spacing_m) = (source.channels(), args.spacing_mm * 1e-3);
     let receiver = args.receiver.receiver(&band, channels, spacing_m, &options);
-    let receiver = receiver.with_context(|| format!("{file} ({bins} bins, {channels} channels)"))?;
+    let receiver =
+        receiver.map_err(with_flags).with_context(|| format!("{file} ({bins} bins, {channels} channels)"))?;
     let mut output = Output::open(args)?;
     let progress = progress::bar(rows, "observations");
     let (mut blocks, mut observation, mut components) = (Vec::new(), 0_u64, 0_u64);
@@ -249,6 +275,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     output.finish()?;
     match &args.out {
+        Some(out) if args.json => {
+            println!("{}", json!({ "out": out, "observations": observation, "components": components }));
+        }
+        None if args.json => {}
         Some(out) => println!("{components} components of {observation} observations in {}", out.display()),
         None => println!("{components} components of {observation} observations"),
     }

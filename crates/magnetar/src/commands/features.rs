@@ -9,13 +9,19 @@ use magnetar_files::AtomicFolder;
 use magnetar_files::npy::NpyWriter;
 use magnetar_posterior::{Features, PosteriorError, Support, SupportSize, Target, query_channels, spatial_channels};
 use magnetar_study::{Candidates, ReceiverView, StudyError, map_rows, support_stream, truth};
+use serde_json::json;
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::SupportArgs;
 use crate::progress;
 
 /// The files of a set; older sets may hold some of them.
-const ARRAYS: [&str; 5] = ["spatial.npy", "query.npy", "dense.npy", "target.npy", "axes.npy"];
+const ARRAYS: [&str; 5] = [SPATIAL, QUERY, DENSE, TARGET, AXES];
+const SPATIAL: &str = "spatial.npy";
+const QUERY: &str = "query.npy";
+const DENSE: &str = "dense.npy";
+const TARGET: &str = "target.npy";
+const AXES: &str = "axes.npy";
 
 /// Flags of `magnetar features`.
 #[derive(clap::Args)]
@@ -60,6 +66,9 @@ pub struct Args {
     /// The folder to write; one that holds such arrays is replaced.
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Writes the candidate features of a split.
@@ -70,10 +79,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let count = usize::try_from(rows)?;
     let size = args.support.size();
     let retained = dataset.recipe().sre.keep;
+    let arrays = arrays(count, size, retained, args.dense);
+    let bytes = arrays.iter().map(|(_, shape)| array_bytes(shape)).fold(0, u64::saturating_add);
+    note!("{rows} rows of split {} are {} in {}", args.split, progress::bytes(bytes), args.out.display());
     // The arrays belong together: they appear, or replace older ones, in one step.
     let place = || args.out.display().to_string();
     let folder = AtomicFolder::create(&args.out, |name| ARRAYS.contains(&name)).with_context(place)?;
-    let mut files = Files::create(folder.path(), count, size, retained, args.dense)?;
+    let mut files = Files::create(folder.path(), &arrays)?;
     let bar = progress::bar(rows, "rows");
     let mut outcome = Ok(());
     map_rows(
@@ -90,7 +102,33 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     files.finish()?;
     folder.commit().with_context(place)?;
     bar.finish_and_clear();
+    if args.json {
+        let shapes: serde_json::Map<_, _> =
+            arrays.iter().map(|(name, shape)| ((*name).to_owned(), json!(shape))).collect();
+        println!("{}", json!({ "out": args.out, "rows": rows, "bytes": bytes, "arrays": shapes }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (name, shape) in &arrays {
+        println!("{}: float32 {shape:?}, {}", args.out.join(name).display(), progress::bytes(array_bytes(shape)));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The arrays that are written, with their shapes.
+fn arrays(rows: usize, size: SupportSize, retained: usize, dense: bool) -> Vec<(&'static str, Vec<usize>)> {
+    let (d, h, w) = (size.headings, size.rows, size.columns);
+    let (s, q) = (spatial_channels(retained), query_channels(retained));
+    let mut arrays = if dense {
+        vec![(DENSE, vec![rows, s + q, d, h, w])]
+    } else {
+        vec![(SPATIAL, vec![rows, s, h, w]), (QUERY, vec![rows, q, d, h, w])]
+    };
+    arrays.extend([(TARGET, vec![rows, 8, 2]), (AXES, vec![rows, h + w])]);
+    arrays
+}
+
+fn array_bytes(shape: &[usize]) -> u64 {
+    shape.iter().fold(size_of::<f32>() as u64, |bytes, n| bytes.saturating_mul(*n as u64))
 }
 
 struct Row {
@@ -117,21 +155,22 @@ struct Files {
     spatial: Option<Writer>,
     query: Option<Writer>,
     dense: Option<Writer>,
-    target: Writer,
-    axes: Writer,
+    target: Option<Writer>,
+    axes: Option<Writer>,
 }
 
 impl Files {
-    fn create(folder: &Path, rows: usize, size: SupportSize, retained: usize, dense: bool) -> anyhow::Result<Self> {
-        let (d, h, w) = (size.headings, size.rows, size.columns);
-        let (s, q) = (spatial_channels(retained), query_channels(retained));
-        let open = |name: &str, shape: &[usize]| Writer::create(&folder.join(name), shape);
+    fn create(folder: &Path, arrays: &[(&str, Vec<usize>)]) -> anyhow::Result<Self> {
+        let open = |wanted: &str| {
+            let shape = arrays.iter().find(|(name, _)| *name == wanted).map(|(_, shape)| shape);
+            shape.map(|shape| Writer::create(&folder.join(wanted), shape)).transpose()
+        };
         Ok(Self {
-            spatial: if dense { None } else { Some(open("spatial.npy", &[rows, s, h, w])?) },
-            query: if dense { None } else { Some(open("query.npy", &[rows, q, d, h, w])?) },
-            dense: if dense { Some(open("dense.npy", &[rows, s + q, d, h, w])?) } else { None },
-            target: open("target.npy", &[rows, 8, 2])?,
-            axes: open("axes.npy", &[rows, h + w])?,
+            spatial: open(SPATIAL)?,
+            query: open(QUERY)?,
+            dense: open(DENSE)?,
+            target: open(TARGET)?,
+            axes: open(AXES)?,
         })
     }
 
@@ -149,16 +188,18 @@ impl Files {
         for (pair, (index, weight)) in target.chunks_exact_mut(2).zip(&row.target.voxels) {
             pair.copy_from_slice(&[*index as f32, *weight as f32]);
         }
-        self.target.write(&target)?;
+        if let Some(file) = &mut self.target {
+            file.write(&target)?;
+        }
         let axes: Vec<f32> = row.support.ys().iter().chain(row.support.xs()).map(|v| *v as f32).collect();
-        Ok(self.axes.write(&axes)?)
+        if let Some(file) = &mut self.axes {
+            file.write(&axes)?;
+        }
+        Ok(())
     }
 
     fn finish(self) -> anyhow::Result<()> {
-        for file in [self.spatial, self.query, self.dense].into_iter().flatten() {
-            file.finish()?;
-        }
-        self.target.finish()?;
-        Ok(self.axes.finish()?)
+        let files = [self.spatial, self.query, self.dense, self.target, self.axes];
+        files.into_iter().flatten().try_for_each(|file| Ok(file.finish()?))
     }
 }

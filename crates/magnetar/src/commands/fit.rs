@@ -9,9 +9,11 @@ use magnetar_dataset::{Columns, Dataset};
 use magnetar_files::AtomicFile;
 use magnetar_posterior::{Scorer, SupportSize, TwinFile, TwinParameters, TwinScorer};
 use magnetar_study::{Fit, FitOrigin, FitRow, FitState, calibrate, withheld_nll};
+use serde_json::json;
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::ScorerArgs;
+use crate::args::parse_toml_name;
 use crate::{console, progress};
 
 /// Splits that results are reported on: nothing is chosen by them.
@@ -54,8 +56,11 @@ pub struct Args {
     #[arg(long, default_value_t = 17, value_name = "N")]
     cells: usize,
     /// Where to write the parameters.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE.toml", value_parser = parse_toml_name)]
     out: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     scorer: ScorerArgs,
 }
@@ -63,7 +68,10 @@ pub struct Args {
 /// Fits the parameters and writes them.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for split in [&args.split, &args.held_back] {
-        anyhow::ensure!(!HELD_OUT.contains(&split.as_str()), "the {split} split is held out: fit on another");
+        anyhow::ensure!(
+            !HELD_OUT.contains(&split.as_str()),
+            "--split, --held-back: split {split} is held out, and nothing is chosen by it; fit on train, hold val back"
+        );
     }
     let dataset = open_dataset(&args.dataset)?;
     dataset.require_truth()?;
@@ -72,8 +80,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let size = SupportSize { rows: args.cells, columns: args.cells, ..SupportSize::EVALUATION };
     // Of one split, the rows after those fitted to are held back.
     let skip = if args.split == args.held_back { args.limit } else { 0 };
+    console::say_that_it_resumes();
+    let loading = progress::phase("reading rows");
     let rows = load(&dataset, &args.split, (0, args.limit), size)?;
     let held_back = load(&dataset, &args.held_back, (skip, args.limit), size)?;
+    drop(loading);
     let origin = FitOrigin {
         recipe_hash: dataset.recipe().hash(),
         seed: dataset.manifest().seed,
@@ -89,8 +100,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let fitted = scorer.with_parameters(state.chosen);
     let judges = load(&dataset, &args.held_back, (skip, args.calibrate), SupportSize::EVALUATION)?;
     note!("temperature and floor on {} rows of {}", judges.len(), args.held_back);
+    let calibrating = progress::phase("scoring with every temperature and floor");
     let before = withheld_nll(&fitted, &judges)?;
     let chosen = calibrate(&fitted, &judges)?;
+    drop(calibrating);
     note!(
         "  NLL {before:.4} nat before, {:.4} after; HPD gap {:.2} pp; temperature {}, floor {}",
         chosen.nll,
@@ -114,7 +127,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let text = file.to_toml()?;
     AtomicFile::write(&args.out, text.as_bytes()).with_context(|| format!("cannot write {}", args.out.display()))?;
     FitState::forget(&checkpoint_path(&args.out))?;
-    print!("{text}");
+    if args.json {
+        let shown = json!({
+            "out": args.out, "recipe": file.recipe, "recipe_hash": file.recipe_hash, "fitted_rows": file.fitted_rows,
+            "fitted_nll": file.fitted_nll, "held_back_nll": state.held_back_nll, "passes": state.passes,
+            "converged": state.converged, "calibrated_nll": chosen.nll, "hpd_gap_pp": chosen.hpd_gap_pp,
+            "parameters": file.parameters,
+        });
+        println!("{shown:#}");
+    } else {
+        print!("{text}");
+        println!("# written to {}", args.out.display());
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -126,6 +150,7 @@ fn search(
     origin: &FitOrigin,
 ) -> anyhow::Result<FitState> {
     let path = checkpoint_path(&args.out);
+    let scoring = progress::phase("scoring with the parameters it begins with");
     let mut fit = match FitState::kept(&path, origin)? {
         Some(state) => {
             note!("going on from {} after {} passes", path.display(), state.passes);
@@ -133,6 +158,7 @@ fn search(
         }
         None => Fit::new(scorer, rows, held_back)?,
     };
+    drop(scoring);
     let state = fit.state();
     note!(
         "{} rows of {}: NLL {:.4} nat; {} rows of {} held back: {:.4} nat",
@@ -143,7 +169,6 @@ fn search(
         args.held_back,
         state.held_back_nll
     );
-    console::say_that_it_resumes();
     while !fit.state().converged && fit.state().passes < args.passes {
         let started = Instant::now();
         let bar = progress::bar(fit.evaluations_per_pass(), "evaluations");

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::bail;
-use magnetar_dataset::{Job, Plan, Slice, Summary};
+use magnetar_dataset::{Job, Plan, Recipe, Slice, Summary};
 use serde_json::json;
 
 use super::audit::write_onto_card;
 use super::backend::BackendChoice;
-use super::recipe::RecipeArgs;
+use super::recipe::{RecipeArgs, load_recipe};
+use crate::advice::at_its_line;
 use crate::args::parse_threads;
 use crate::{console, progress};
 
@@ -28,7 +29,10 @@ Examples:
   magnetar generate --limit 2000 --out small       # the first 2,000 samples of every split
   magnetar generate --split test --csi none
   magnetar generate --set rf_chain.enabled=false --out clean
-  magnetar generate --part 1/4 --out part1         # a quarter of every split; see magnetar merge")]
+  magnetar generate --part 1/4 --out part1         # a quarter of every split; see magnetar merge
+
+With --limit, --part makes shards smaller where a split would have fewer of them
+than there are parts.")]
 pub struct Args {
     #[command(flatten)]
     recipe: RecipeArgs,
@@ -97,7 +101,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut sets = args.recipe.set.clone();
     sets.extend(args.shard_size.map(|rows| format!("store.shard_rows={rows}")));
     sets.extend(args.csi.as_ref().map(|csi| format!("store.csi={csi:?}")));
-    let recipe = magnetar_dataset::Recipe::load(&args.recipe.recipe, &sets)?;
+    let mut recipe = load_recipe(&args.recipe.recipe, &sets)?;
+    share_among_parts(args, &mut recipe);
     let backend = args.backend.synthesis(recipe.band)?;
     let slice = args.part.or(args.shards).unwrap_or_default();
     let job = Job {
@@ -110,8 +115,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         threads: args.threads,
         backend,
     };
-    let plan = Plan::new(job)?;
+    console::say_that_it_resumes();
+    let planning = progress::phase("looking at what is there");
+    let plan = Plan::new(job).map_err(|error| at_its_line(&args.recipe.recipe, error))?;
     let estimate = plan.estimate()?;
+    drop(planning);
     let rows = plan.rows();
     for (split, rows) in plan.rows_by_split() {
         note!("{split}: {rows} rows to make");
@@ -147,13 +155,26 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    console::say_that_it_resumes();
     let bar = progress::bar(rows, "rows");
     let summary = plan.run(&|rows| bar.inc(rows))?;
     bar.finish_and_clear();
     write_onto_card(&args.out)?;
     print(args, &summary);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes shards small enough that every part has some of every split, where --limit leaves few rows. It depends on nothing
+/// but recipe, limit and number of parts: all parts agree.
+fn share_among_parts(args: &Args, recipe: &mut Recipe) {
+    let (Some(limit), Some(Slice::Part { parts, .. }), None) = (args.limit, args.part, args.shard_size) else { return };
+    let asked = recipe.splits.iter().filter(|(name, _)| args.split.is_empty() || args.split.contains(name));
+    let fewest =
+        asked.map(|(_, split)| split.sets().min(limit) * u64::from(split.views)).filter(|rows| *rows >= parts).min();
+    let size = fewest.map_or(1, |rows| rows / parts);
+    if size < u64::from(recipe.store.shard_rows) {
+        recipe.store.shard_rows = u32::try_from(size.max(1)).unwrap_or(u32::MAX);
+        note!("shards of {size} rows, so that each of {parts} parts has some; --shard-size sets another number");
+    }
 }
 
 /// Refuses what will not fit. The margin covers the error of the estimate, which a few rows are enough for.

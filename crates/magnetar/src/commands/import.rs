@@ -48,7 +48,7 @@ pub struct Args {
 /// Makes a dataset of a measurement campaign.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let campaign = Campaign::load(&args.campaign)?;
-    let bar = progress::bar(0, "rows");
+    let bar = progress::counter("rows");
     let imported = import(&campaign, &args.out, &|rows| bar.inc(rows))?;
     bar.finish_and_clear();
     let truth = imported.manifest.measured.as_ref().is_some_and(|measured| measured.truth);
@@ -73,5 +73,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("  {name:<14} {:>6} rows, {} shards", split.rows, split.shards.len());
     }
     println!("{} rows have no arrival above the noise", imported.silent);
+    println!("manifest and card: {}", args.out.join(magnetar_dataset::MANIFEST).display());
     Ok(ExitCode::SUCCESS)
 }

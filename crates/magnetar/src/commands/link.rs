@@ -4,6 +4,7 @@ use magnetar_scene::{Pose, ResolvedScene, Scene};
 use magnetar_trace::{LeftOut, Path, TraceOptions, Tracer};
 
 use super::material::MaterialsArgs;
+use crate::advice::at_its_line;
 use crate::args::PoseArg;
 
 /// Flags of every command that traces one link.
@@ -39,7 +40,8 @@ impl LinkArgs {
     /// Loads the scene: with its materials at a carrier, and the devices in it.
     pub fn load(&self, frequency_hz: f64) -> anyhow::Result<(Scene, ResolvedScene, [Pose; 2])> {
         let scene = Scene::load(&self.scene)?;
-        let world = scene.resolve(&self.materials.library()?, frequency_hz)?;
+        let resolved = scene.resolve(&self.materials.library()?, frequency_hz);
+        let world = resolved.map_err(|error| at_its_line(&self.scene, error))?;
         let devices = [self.tx, self.rx].map(|pose| pose.in_scene(&scene));
         Ok((scene, world, devices))
     }

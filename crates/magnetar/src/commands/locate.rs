@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use magnetar_dataset::Recipe;
 use magnetar_files::npy::write_npy;
-use magnetar_posterior::{Layout, Location, Scorer, Snapshot};
+use magnetar_posterior::{Layout, Location, Scorer, Snapshot, SupportSize};
 use magnetar_report::Theme;
 use magnetar_report::figure::{PosteriorPicture, marginal_figure};
 use magnetar_scene::{BoxShape, MaterialLibrary, Pose, Scene};
@@ -19,6 +19,8 @@ use super::material::MaterialsArgs;
 use super::measurement::{Poses, SnapshotArgs, Snapshots, noise_advice};
 use super::plot::{SCALE, check_name, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
+use crate::advice::at_its_line;
+use crate::args::parse_npy_name;
 
 /// Flags of `magnetar locate`.
 #[derive(clap::Args)]
@@ -53,7 +55,7 @@ pub struct Args {
     #[command(flatten)]
     support: SupportArgs,
     /// Write the joint posterior here: .npy, float32 [D, H, W].
-    #[arg(short, long, value_name = "FILE.npy")]
+    #[arg(short, long, value_name = "FILE.npy", value_parser = parse_npy_name)]
     out: Option<PathBuf>,
     /// Draw the position marginal here: .svg or .png.
     #[arg(long, value_name = "FILE")]
@@ -70,10 +72,6 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.plot {
         check_name(path)?;
-    }
-    if let Some(path) = &args.out {
-        let npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
-        ensure!(npy, "{}: expected a name that ends in .npy, which is what is written", path.display());
     }
     let scene = Scene::load(&args.scene)?;
     let named = args.radio.recipe()?;
@@ -94,7 +92,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let scorer = if name != TWIN || of_recipe {
         open_scorer(name, &recipe, &settings)?
     } else {
-        twin_of(&scene, &recipe, &radio, args.materials.library()?, &settings)?
+        let twin = twin_of(&scene, &recipe, &radio, args.materials.library()?, &settings);
+        twin.map_err(|error| at_its_line(&args.scene, error))?
     };
     let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
     let layout = Layout { room: scene.room, boxes };
@@ -109,8 +108,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let described = describe(args, &snapshots, &location, &*scorer);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&described)?);
-    } else {
-        print(&snapshots, &location, &*scorer);
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&snapshots, &location, &*scorer);
+    if let Some(path) = &args.out {
+        let SupportSize { headings, rows, columns } = location.support.size();
+        println!("joint posterior, float32 [{headings}, {rows}, {columns}]: {}", path.display());
+    }
+    if let Some(path) = &args.plot {
+        println!("position marginal: {}", path.display());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -198,6 +204,8 @@ fn describe(args: &Args, snapshots: &[Snapshot], location: &Location, scorer: &d
         "cells": location.support.size().len(),
         "heading_marginal": location.joint.heading_marginal(),
         "scorer": scorer_json(scorer),
+        "out": args.out,
+        "plot": args.plot,
     });
     if let (Some(fused), Some(kappa)) = (&location.fused, location.kappa()) {
         out["kappa"] = json!(kappa);

@@ -8,20 +8,30 @@ use clap::Command;
 use clap_mangen::Man;
 use magnetar_files::AtomicFile;
 
+use super::command_reference::command_reference;
+
 /// Flags of `magnetar man`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   magnetar man | man -l -
-  magnetar man --out ~/.local/share/man/man1")]
+  magnetar man --out ~/.local/share/man/man1
+  magnetar man --markdown > commands.md")]
 pub struct Args {
     /// Write a page for every command into this folder, instead of printing the first.
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print all commands as one page of Markdown.
+    #[arg(long, conflicts_with = "out")]
+    markdown: bool,
 }
 
 /// Prints or writes the manual pages.
 pub fn run(args: &Args, mut command: Command) -> anyhow::Result<ExitCode> {
+    if args.markdown {
+        print!("{}", command_reference(command));
+        return Ok(ExitCode::SUCCESS);
+    }
     command.build();
     let Some(out) = &args.out else {
         print!("{}", String::from_utf8_lossy(&page(&command)?));

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::audit::write_onto_card;
+use crate::progress;
 
 /// Flags of `magnetar merge`.
 #[derive(clap::Args)]
@@ -30,12 +31,14 @@ pub struct Args {
 
 /// Puts parts together.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let copying = progress::phase("copying and hashing shards");
     let merged = magnetar_dataset::merge(&args.parts, &args.out)?;
+    drop(copying);
     write_onto_card(&args.out)?;
     let splits = &merged.manifest.splits;
     let complete = splits.values().all(magnetar_dataset::SplitManifest::is_complete);
     if args.json {
-        println!("{}", json!({ "shards_copied": merged.shards, "complete": complete }));
+        println!("{}", json!({ "out": args.out, "shards_copied": merged.shards, "complete": complete }));
     } else {
         for (name, split) in splits {
             println!("  {name:<8} {:>9} of {} rows", split.present_rows(), split.rows);

@@ -6,6 +6,7 @@ mod backend;
 mod bench_gpu;
 mod calibrate;
 mod check_files;
+mod command_reference;
 mod completions;
 mod dataset_folder;
 mod devices;
@@ -49,6 +50,8 @@ use std::process::ExitCode;
 use clap::Subcommand;
 pub use version::LONG as LONG_VERSION;
 
+#[cfg(test)]
+pub use command_reference::{cell, command_reference};
 pub use dataset_folder::open_dataset;
 pub use validate::to_json as validation_json;
 

@@ -16,6 +16,8 @@ use serde_json::json;
 use super::link::LinkArgs;
 use super::propagation::PropagationArgs;
 use super::trace::{left_out_to_json, print_left_out};
+use crate::advice::with_flags;
+use crate::args::parse_npy_name;
 use crate::progress;
 
 /// The last stage to be run.
@@ -51,7 +53,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// The .npy file to write.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE.npy", value_parser = parse_npy_name)]
     out: PathBuf,
     /// How many observations; each has its own noise.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
@@ -91,7 +93,7 @@ pub struct Args {
     /// Bandwidth, MHz.
     #[arg(long, default_value_t = Band::default().bandwidth_hz / 1e6, value_name = "MHZ")]
     bandwidth_mhz: f64,
-    /// Number of bins, even.
+    /// Number of bins.
     #[arg(long, default_value_t = Band::default().bins)]
     bins: usize,
     /// Distance between the RX elements, mm.
@@ -147,7 +149,8 @@ fn prepare(args: &Args) -> anyhow::Result<LinkSimulator> {
         },
         rf_chain: if args.no_rf_chain { RfChainConfig::off() } else { RfChainConfig::default() },
         ..RadioConfig::default()
-    })?;
+    })
+    .map_err(with_flags)?;
     if radio.amplitude_scale(args.tx_power_offset_db) == 0.0 {
         bail!("the antenna patterns have no gain at boresight, to which the reference SNR belongs");
     }

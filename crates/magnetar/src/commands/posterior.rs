@@ -1,10 +1,10 @@
 //! `magnetar posterior`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use magnetar_dataset::{Dataset, Record};
 use magnetar_files::npy::{NpyWriter, write_npy};
 use magnetar_posterior::{HpdCurve, Scorer, Support, SupportSize, Target, Volume};
@@ -13,8 +13,9 @@ use magnetar_study::{
 };
 use serde_json::{Value, json};
 
+use super::dataset_folder::read_row;
 use super::scorer_args::{DatasetScorerArgs, knowledge_line, scorer_json};
-use crate::args::parse_number;
+use crate::args::{parse_number, parse_volumes_name};
 use crate::progress;
 
 /// Flags of `magnetar posterior`.
@@ -52,8 +53,8 @@ pub struct Args {
     /// With --all: only the first N rows.
     #[arg(long, requires = "all", value_name = "N")]
     limit: Option<u64>,
-    /// Write the volume here, as a NumPy array; with --all a .parquet name gives a table.
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the volume here, as a NumPy array (.npy); with --all a .parquet name gives a table.
+    #[arg(short, long, value_name = "FILE", value_parser = parse_volumes_name)]
     out: Option<PathBuf>,
     #[command(flatten)]
     with: DatasetScorerArgs,
@@ -61,23 +62,33 @@ pub struct Args {
 
 /// Scores one row, or all.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(path) = args.out.as_ref().filter(|path| !args.all && is_table(path)) {
+        bail!(
+            "--out {}: a table holds the posteriors of many rows; use --all, or a name that ends in .npy",
+            path.display()
+        );
+    }
     let (dataset, scorer) = args.with.open()?;
     let size = args.with.size();
     let Some(index) = args.row else {
         return write_all(args, &dataset, &scorer, size);
     };
-    let record = dataset.read_row(&args.split, index, needed_columns(std::slice::from_ref(&scorer)))?;
+    let record = read_row(&dataset, &args.split, index, needed_columns(std::slice::from_ref(&scorer)))?;
     let (support, volume) = score_record(&args.split, &record, &*scorer, size)?;
     if let Some(path) = &args.out {
         write_npy(path, &[size.headings, size.rows, size.columns], volume.mass())?;
     }
     let mut description = describe(&record, &support, &volume)?;
     description["scorer"] = scorer_json(&*scorer);
+    description["out"] = json!(args.out);
     if args.with.json {
         println!("{}", serde_json::to_string_pretty(&description)?);
     } else {
         println!("{}", knowledge_line(&*scorer));
         print(&description);
+        if let Some(path) = &args.out {
+            println!("volume, float32 [{}, {}, {}]: {}", size.headings, size.rows, size.columns, path.display());
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,7 +99,7 @@ fn write_all(args: &Args, dataset: &Dataset, scorer: &Arc<dyn Scorer>, size: Sup
     let count = usize::try_from(rows)?;
     let bar = progress::bar(rows, "rows");
     let records = dataset.records(&args.split, needed_columns(std::slice::from_ref(scorer)))?.take(count);
-    if path.extension().is_some_and(|ending| ending == "parquet") {
+    if is_table(path) {
         let manifest = dataset.manifest();
         let origin = PosteriorOrigin {
             split: &args.split,
@@ -120,7 +131,19 @@ fn write_all(args: &Args, dataset: &Dataset, scorer: &Arc<dyn Scorer>, size: Sup
         writer.finish()?;
     }
     bar.finish_and_clear();
+    let shape = [size.headings, size.rows, size.columns];
+    if args.with.json {
+        let written = json!({ "out": path, "split": args.split, "rows": rows, "volume": shape, "scorer": scorer_json(&**scorer) });
+        println!("{written:#}");
+    } else {
+        println!("{}", knowledge_line(&**scorer));
+        println!("{rows} posteriors of split {}, float32 {shape:?} each: {}", args.split, path.display());
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
 }
 
 fn describe(record: &Record, support: &Support, volume: &Volume) -> anyhow::Result<Value> {

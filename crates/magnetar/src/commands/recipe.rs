@@ -1,12 +1,14 @@
 //! `magnetar recipe`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
-use magnetar_dataset::Recipe;
-use serde_json::json;
+use magnetar_dataset::{Generator, Recipe};
+use serde_json::{Map, json};
 
-use super::check_files::ListArgs;
+use super::check_files::{Accepted, CheckArgs, ListArgs};
+use crate::advice::at_its_line;
 
 /// Which recipe, with which changes.
 #[derive(clap::Args)]
@@ -17,6 +19,11 @@ pub struct RecipeArgs {
     /// Change one key; may be given many times.
     #[arg(long, value_name = "KEY.PATH=VALUE")]
     pub set: Vec<String>,
+}
+
+/// Loads a recipe; what is wrong with a file has its line.
+pub fn load_recipe(name: &str, set: &[String]) -> anyhow::Result<Recipe> {
+    Recipe::load(name, set).map_err(|error| at_its_line(name, error))
 }
 
 /// What `magnetar recipe` does.
@@ -46,16 +53,13 @@ pub enum Action {
         #[arg(long)]
         toml: bool,
     },
-    /// Check a recipe and print its hash.
+    /// Check recipes and print their hashes. Exit code 1 if any is refused.
     Check {
-        /// A shipped recipe's name or a recipe file, as --recipe.
-        #[arg(conflicts_with = "recipe", value_name = "NAME|FILE")]
-        name: Option<String>,
         #[command(flatten)]
-        recipe: RecipeArgs,
-        /// Print one JSON object.
-        #[arg(long)]
-        json: bool,
+        files: CheckArgs,
+        /// Change one key of each; may be given many times.
+        #[arg(long, value_name = "KEY.PATH=VALUE")]
+        set: Vec<String>,
     },
 }
 
@@ -76,22 +80,22 @@ pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
         Action::List(args) => return list(args.json),
         Action::Show { name, recipe, json, toml } => {
             let name = name.as_ref().unwrap_or(&recipe.recipe);
-            show(&Recipe::load(name, &recipe.set)?, *json, *toml)?;
+            show(&load_recipe(name, &recipe.set)?, *json, *toml)?;
         }
-        Action::Check { name, recipe, json } => {
-            let recipe = Recipe::load(name.as_ref().unwrap_or(&recipe.recipe), &recipe.set)?;
-            for split in recipe.splits.keys() {
-                // Patterns and materials are looked up too.
-                magnetar_dataset::Generator::new(&std::sync::Arc::new(recipe.clone()), 0, split)?;
-            }
-            if *json {
-                println!("{}", json!({ "name": recipe.name, "hash": recipe.hash(), "valid": true }));
-            } else {
-                println!("{}: valid, hash {}", recipe.name, recipe.hash());
-            }
-        }
+        Action::Check { files, set } => return Ok(files.run(|name| check(name, set))),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn check(name: &str, set: &[String]) -> anyhow::Result<Accepted> {
+    let recipe = Arc::new(load_recipe(name, set)?);
+    for split in recipe.splits.keys() {
+        // Patterns and materials are looked up too.
+        Generator::new(&recipe, 0, split).map_err(|error| at_its_line(name, error))?;
+    }
+    let hash = recipe.hash();
+    let keys = Map::from_iter([("name".to_owned(), json!(recipe.name)), ("hash".to_owned(), json!(hash))]);
+    Ok(Accepted { summary: format!("hash {hash}"), keys, warnings: Vec::new() })
 }
 
 fn show(recipe: &Recipe, json: bool, toml: bool) -> anyhow::Result<()> {

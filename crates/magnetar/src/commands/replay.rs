@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use magnetar_dataset::replay::STAND_IN;
-use magnetar_dataset::{Job, Plan, Recipe};
+use magnetar_dataset::{Job, Plan};
 use serde_json::json;
 
 use super::audit::write_onto_card;
+use super::recipe::load_recipe;
 use crate::args::parse_threads;
 use crate::{console, progress};
 
@@ -66,7 +67,7 @@ enum ProtocolArg {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut sets = args.set.clone();
     sets.extend(args.csi.as_ref().map(|csi| format!("store.csi={csi:?}")));
-    let recipe = Recipe::load(&args.recipe, &sets)?;
+    let recipe = load_recipe(&args.recipe, &sets)?;
     if recipe.replay.is_none() {
         anyhow::bail!("{}: has no [replay] section; extend the recipe \"replay\"", args.recipe);
     }
@@ -85,8 +86,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         anyhow::bail!("{}: no split replays {}", args.recipe, wanted.unwrap_or_default());
     }
     let job = Job { splits, threads: args.threads, ..Job::new(Arc::new(recipe), args.seed, &args.out) };
-    let plan = Plan::new(job)?;
     console::say_that_it_resumes();
+    let planning = progress::phase("looking at what is there");
+    let plan = Plan::new(job)?;
+    drop(planning);
     let bar = progress::bar(plan.rows(), "rows");
     let summary = plan.run(&|rows| bar.inc(rows))?;
     bar.finish_and_clear();
@@ -105,6 +108,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (name, split) in &summary.manifest.splits {
         println!("  {name:<14} {:>6} rows, {} shards", split.present_rows(), split.shards.len());
     }
-    println!("{} in {}", progress::bytes(summary.bytes), progress::duration(summary.elapsed));
+    println!(
+        "{} in {}: {}",
+        progress::bytes(summary.bytes),
+        progress::duration(summary.elapsed),
+        args.out.join(magnetar_dataset::MANIFEST).display()
+    );
     Ok(ExitCode::SUCCESS)
 }

@@ -7,9 +7,11 @@ use anyhow::Context;
 use magnetar_files::AtomicFile;
 use magnetar_report::LinkScorer;
 use magnetar_report::report::{ReportOptions, report, report_rows};
+use serde_json::json;
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::ScorerArgs;
+use crate::args::parse_html_name;
 use crate::progress;
 
 /// Flags of `magnetar report`.
@@ -21,16 +23,16 @@ channel, delay profile and posterior.
 
 Examples:
   magnetar report data
-  magnetar report data -o data.html --rows 5000 --examples 4")]
+  magnetar report data -o data.html --limit 5000 --examples 4")]
 pub struct Args {
     /// The dataset's folder.
     dataset: PathBuf,
     /// The page to write.
-    #[arg(short, long = "out", value_name = "FILE.html", default_value = "report.html")]
+    #[arg(short, long, value_name = "FILE.html", default_value = "report.html", value_parser = parse_html_name)]
     out: PathBuf,
     /// Rows of each split read for the charts.
-    #[arg(long, default_value_t = ReportOptions::default().rows)]
-    rows: u64,
+    #[arg(long, alias = "rows", value_name = "N", default_value_t = ReportOptions::default().rows)]
+    limit: u64,
     /// Example rows of each split.
     #[arg(long, default_value_t = ReportOptions::default().examples, value_parser = clap::value_parser!(u64).range(0..=10))]
     examples: u64,
@@ -39,13 +41,16 @@ pub struct Args {
     no_posterior: bool,
     #[command(flatten)]
     scorer: ScorerArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Writes the page.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
     dataset.require_truth()?;
-    let options = ReportOptions { rows: args.rows, examples: args.examples };
+    let options = ReportOptions { rows: args.limit, examples: args.examples };
     let scorer = match args.no_posterior {
         true => None,
         false => Some(LinkScorer::fixed(args.scorer.open(dataset.recipe())?)),
@@ -55,6 +60,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     AtomicFile::write(&args.out, page.as_bytes())
         .with_context(|| format!("{} cannot be written", args.out.display()))?;
-    println!("{}", args.out.display());
+    if args.json {
+        println!("{}", json!({ "out": args.out, "bytes": page.len() }));
+    } else {
+        println!("{}", args.out.display());
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::check_files::{Accepted, CheckArgs, ListArgs};
 use super::material::MaterialsArgs;
 use super::scene_from_map;
+use crate::advice::at_its_line;
 use crate::args::parse_frequency_ghz;
 
 /// What `magnetar scene` does.
@@ -90,7 +91,9 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &WorldArgs) -> anyhow::
         print!("{}", scene.to_toml());
         return Ok(ExitCode::SUCCESS);
     }
-    let resolved = scene.resolve(&world.materials.library()?, world.carrier_ghz * 1e9)?;
+    let resolved = scene
+        .resolve(&world.materials.library()?, world.carrier_ghz * 1e9)
+        .map_err(|error| at_its_line(name, error))?;
     if as_json {
         let surfaces = Face::ALL.iter().zip(&scene.surfaces).zip(&resolved.surfaces);
         let surfaces = surfaces.map(|((face, layer), slab)| (label(*face), layer_to_json(layer, slab)));
@@ -148,9 +151,9 @@ fn show(name: &str, as_json: bool, as_toml: bool, world: &WorldArgs) -> anyhow::
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(name: &str, materials: &MaterialLibrary, frequency_hz: f64) -> Result<Accepted, magnetar_scene::Error> {
+fn check(name: &str, materials: &MaterialLibrary, frequency_hz: f64) -> anyhow::Result<Accepted> {
     let scene = Scene::load(name)?;
-    scene.resolve(materials, frequency_hz)?;
+    scene.resolve(materials, frequency_hz).map_err(|error| at_its_line(name, error))?;
     let boxes = scene.boxes.len();
     Ok(Accepted {
         summary: format!("{boxes} boxes"),

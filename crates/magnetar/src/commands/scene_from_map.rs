@@ -14,6 +14,8 @@ use magnetar_scene::{BoxShape, Layer, Room, Scene, SceneBox};
 use nalgebra::{Point3, Vector3};
 use serde_json::json;
 
+use crate::progress;
+
 /// Most boxes of a scene that is made of a map, the largest first.
 const MAX_BOXES: usize = 200;
 /// Thickness of a box's sides, metres.
@@ -79,11 +81,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.out.extension().is_none_or(|ending| ending != "toml") {
         bail!("--out {}: expected a file ending in .toml", args.out.display());
     }
-    let whole = OccupancyMap::load(&args.map)?;
+    let whole = OccupancyMap::load(&args.map).map_err(|error| {
+        let (map, text) = (args.map.display().to_string(), error.to_string());
+        // What is wrong with the image has the image's name.
+        if text.contains(&map) { error.into() } else { anyhow::Error::from(error).context(format!("{map}: its image")) }
+    })?;
     whole.notes().iter().for_each(|note| note!("note: {}: {note}", args.map.display()));
     let part = select(args, &whole).with_context(|| args.map.display().to_string())?;
     let map = part.as_ref().unwrap_or(&whole);
     let picture = args.out.with_extension("png");
+    let fitting = progress::phase("fitting a room to the map");
     let fit = match fit_room(map) {
         Ok(fit) => fit,
         Err(error) => {
@@ -96,6 +103,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let doubts = doubts(map, &fit);
     doubts.iter().for_each(|doubt| eprintln!("warning: {}: {doubt}", args.map.display()));
     let standing = obstacles(map, &fit);
+    drop(fitting);
     let scene = scene_of(args, &fit, if args.boxes { &standing } else { &[] })?;
     write_picture(&picture, &picture_of_fit(map, &fit))?;
     write(&args.out, scene.to_toml().as_bytes())?;

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
+use anyhow::bail;
 use magnetar_neural::{Design, LearnedScorers, Model, ModelRecord, Network, Widths};
-use magnetar_study::SCORERS;
-use serde_json::json;
+use magnetar_study::{SCORERS, ScorerSource};
+use serde_json::{Map, json};
 
-use super::check_files::ListArgs;
+use super::check_files::{Accepted, CheckArgs, ListArgs};
 
 /// What `magnetar scorer` does.
 #[derive(clap::Subcommand)]
@@ -14,31 +15,79 @@ use super::check_files::ListArgs;
 Examples:
   magnetar scorer list
   magnetar scorer show mine.safetensors
-  magnetar scorer show mine.safetensors --json")]
+  magnetar scorer show twin
+  magnetar scorer show mine.safetensors --json
+  magnetar scorer check mine.safetensors")]
 pub enum Action {
     /// List the scorers and the designs that can be trained.
     List(ListArgs),
-    /// Print what a model says of itself.
+    /// Print what a model says of itself, or what a scorer is.
     Show {
-        /// A model file.
-        #[arg(value_name = "FILE")]
+        /// A model file, or the name of a scorer.
+        #[arg(value_name = "NAME|FILE")]
         name: String,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
+    /// Check model files. Exit code 1 if any is refused.
+    Check(CheckArgs),
 }
 
 /// Lists or shows scorers.
 pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
     match action {
         Action::List(args) => list(args.json)?,
+        Action::Check(args) => return Ok(args.run(check)),
         Action::Show { name, json } => {
-            let (shown, model) = LearnedScorers.model(name)?;
+            if let Some(description) = described(name) {
+                if *json {
+                    println!("{:#}", json!({ "name": name, "description": description }));
+                } else {
+                    println!("{name}: {description}");
+                }
+                return Ok(ExitCode::SUCCESS);
+            }
+            let (shown, model) = open(name)?;
             show(&shown, &model, *json)?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a scorer that needs no file is.
+fn described(name: &str) -> Option<&'static str> {
+    match name {
+        "twin" => Some("the likelihood of the arrivals under the room's traced paths; docs/posterior.md"),
+        "uniform" => Some("every candidate alike: what a posterior must beat"),
+        _ => None,
+    }
+}
+
+/// A model's file; of any other name says what there is.
+fn open(name: &str) -> anyhow::Result<(String, Model)> {
+    if LearnedScorers.opens(name) {
+        return Ok(LearnedScorers.model(name)?);
+    }
+    let names: Vec<&str> = SCORERS.iter().map(|scorer| scorer.name).collect();
+    bail!(
+        "no scorer {name:?}; there are {}; or give a model file, which ends in .safetensors and which `magnetar train` makes",
+        names.join(", ")
+    );
+}
+
+fn check(name: &str) -> anyhow::Result<Accepted> {
+    if let Some(description) = described(name) {
+        return Ok(Accepted { summary: description.to_owned(), keys: Map::new(), warnings: Vec::new() });
+    }
+    let (_, model) = open(name)?;
+    let (design, parameters) = (model.record().design, model.parameter_count());
+    let keys = Map::from_iter([
+        ("design".to_owned(), json!(design)),
+        ("parameters".to_owned(), json!(parameters)),
+        ("identity".to_owned(), json!(model.identity())),
+    ]);
+    Ok(Accepted { summary: format!("{design} with {parameters} parameters"), keys, warnings: Vec::new() })
 }
 
 fn parameter_count(design: Design, widths: &Widths) -> anyhow::Result<usize> {

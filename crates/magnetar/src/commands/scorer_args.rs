@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::backend::BackendChoice;
 use super::dataset_folder::open_dataset;
+use crate::args::parse_cells;
 
 /// The name of the scorer that is taken if none is given.
 pub const TWIN: &str = "twin";
@@ -56,7 +57,9 @@ impl ScorerArgs {
             "--twin-order and --twin-transmission are for --scorer twin, not for {}",
             self.scorers.join(", ")
         );
-        let mut parameters = twin_parameters(self.parameters.as_deref(), recipe)?;
+        let named =
+            || format!("--parameters {}: expected paper, field or a file of `magnetar fit`", self.parameters_name());
+        let mut parameters = twin_parameters(self.parameters.as_deref(), recipe).with_context(named)?;
         let propagation = &mut parameters.propagation;
         propagation.max_order = self.twin_order.map_or(propagation.max_order, usize::from);
         propagation.transmission |= self.twin_transmission;
@@ -66,6 +69,10 @@ impl ScorerArgs {
             backend => backend,
         };
         Ok(ScorerSettings { parameters, backend: backend.scoring()?, source: Some(learned_scorers()) })
+    }
+
+    fn parameters_name(&self) -> String {
+        self.parameters.as_ref().map_or_else(String::new, |path| path.display().to_string())
     }
 
     /// Whether the twin is among the scorers, or in one of them.
@@ -151,13 +158,13 @@ pub fn learned_scorers() -> Arc<dyn ScorerSource> {
 #[derive(clap::Args)]
 pub struct SupportArgs {
     /// Heading bins D of the support.
-    #[arg(long, default_value_t = SupportSize::EVALUATION.headings, value_name = "D")]
+    #[arg(long, value_parser = parse_cells, default_value_t = SupportSize::EVALUATION.headings, value_name = "D")]
     headings: usize,
     /// Rows H of the support, along y.
-    #[arg(long, default_value_t = SupportSize::EVALUATION.rows, value_name = "H")]
+    #[arg(long, value_parser = parse_cells, default_value_t = SupportSize::EVALUATION.rows, value_name = "H")]
     rows: usize,
     /// Columns W of the support, along x.
-    #[arg(long, default_value_t = SupportSize::EVALUATION.columns, value_name = "W")]
+    #[arg(long, value_parser = parse_cells, default_value_t = SupportSize::EVALUATION.columns, value_name = "W")]
     columns: usize,
 }
 

@@ -137,10 +137,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn show(name: &str) -> anyhow::Result<ExitCode> {
-    let (_, text) = SHIPPED
-        .iter()
-        .find(|(shipped, _)| *shipped == name)
-        .with_context(|| format!("no shipped sweep {name:?}; magnetar sweep list shows them"))?;
+    let (_, text) = SHIPPED.iter().find(|(shipped, _)| *shipped == name).with_context(|| {
+        format!(
+            "no shipped sweep {name:?}; there are {}",
+            SHIPPED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        )
+    })?;
     print!("{text}");
     Ok(ExitCode::SUCCESS)
 }

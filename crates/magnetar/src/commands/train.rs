@@ -191,7 +191,7 @@ fn train(args: &Args, plan: &TrainingPlan) -> anyhow::Result<Model> {
         note!("going on after step {} of {}", trainer.step(), plan.steps());
     }
     console::say_that_it_resumes();
-    let bar = progress::bar(plan.steps(), "steps");
+    let bar = progress::resumed_bar(plan.steps(), trainer.step(), "steps");
     let shown = std::cell::Cell::new((0.0, 0u64, Instant::now()));
     let model = trainer.run(&command_line(), Some(&checkpoint), &|at: &Progress| {
         bar.set_position(at.step);

@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let seed = args.seed.unwrap_or_else(now);
     let options = VerifyOptions { sample: args.sample, seed, partial: args.partial };
     let found = if args.dataset.join(SWEEP_MANIFEST).is_file() {
-        let bar = progress::bar(0, "rows");
+        let bar = progress::counter("rows");
         let mut found = verify_sweep(&args.dataset, options, Some(learned_scorers()), &|rows| bar.inc(rows))?;
         bar.finish_and_clear();
         if found.problems.is_empty() {

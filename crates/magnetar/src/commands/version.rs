@@ -7,8 +7,15 @@ use serde_json::json;
 /// The commit that was built, or `unknown`.
 const COMMIT: &str = env!("MAGNETAR_COMMIT");
 
-/// Version and commit, for `--version`; `magnetar version` has the features, too.
-pub const LONG: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("MAGNETAR_COMMIT"), ")");
+/// Version, commit and features, for `--version`.
+pub const LONG: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (commit ",
+    env!("MAGNETAR_COMMIT"),
+    "; features: ",
+    env!("MAGNETAR_FEATURES"),
+    ")"
+);
 
 /// Flags of `magnetar version`.
 #[derive(clap::Args)]
@@ -17,8 +24,7 @@ pub struct Args {}
 
 /// The cargo features that were built in.
 pub fn features() -> Vec<&'static str> {
-    let all = [("cuda", cfg!(feature = "cuda")), ("fault-injection", cfg!(feature = "fault-injection"))];
-    all.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect()
+    env!("MAGNETAR_FEATURES").split(", ").filter(|name| *name != "none").collect()
 }
 
 /// Prints the version for scripts.

@@ -8,6 +8,8 @@ use magnetar_signal::sre::SreOptions;
 use magnetar_signal::{Band, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings};
 use num_complex::Complex32;
 
+use crate::commands::recipe::load_recipe;
+
 /// Flags of the radio that took snapshots.
 #[derive(clap::Args)]
 pub struct SnapshotArgs {
@@ -22,7 +24,7 @@ pub struct SnapshotArgs {
 impl SnapshotArgs {
     /// The recipe, if one was named.
     pub fn recipe(&self) -> anyhow::Result<Option<Recipe>> {
-        Ok(self.recipe.as_deref().map(|name| Recipe::load(name, &[])).transpose()?)
+        self.recipe.as_deref().map(|name| load_recipe(name, &[])).transpose()
     }
 }
 

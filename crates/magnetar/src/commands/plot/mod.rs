@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use magnetar_files::AtomicFile;
 use magnetar_report::{Theme, png_from_svg};
+use serde_json::json;
 
 /// Flags of `magnetar plot`.
 #[derive(clap::Args)]
@@ -21,7 +22,7 @@ Examples:
   magnetar plot marginal data --split test --row 3 -o marginal.svg
   magnetar plot slices data --row 3 -o slices.png
   magnetar plot volume data --row 3 -o volume.png
-  magnetar plot cone data --split test --rows 500 -o cone.svg
+  magnetar plot cone data --split test --limit 500 -o cone.svg
   magnetar plot fusion data --split fusion --set 0 -o fusion.svg")]
 pub struct Args {
     #[command(subcommand)]
@@ -59,6 +60,9 @@ pub(super) struct Output {
     /// Pixels of a PNG for each unit of the SVG.
     #[arg(long, default_value_t = SCALE, value_parser = parse_scale)]
     scale: f32,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Light or dark.
@@ -88,7 +92,12 @@ impl Output {
     pub(super) fn write(&self, svg: &str) -> anyhow::Result<ExitCode> {
         for path in &self.out {
             write_figure(path, svg, self.scale)?;
-            println!("{}", path.display());
+            if !self.json {
+                println!("{}", path.display());
+            }
+        }
+        if self.json {
+            println!("{}", json!({ "out": self.out }));
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -16,7 +16,7 @@ use magnetar_study::{evaluate, is_volume_file, needed_columns, score_aligned, sc
 
 use super::Output;
 use crate::args::parse_number;
-use crate::commands::dataset_folder::open_dataset;
+use crate::commands::dataset_folder::{open_dataset, read_row};
 use crate::commands::scorer_args::{ScorerArgs, knowledge_line};
 use crate::progress;
 
@@ -46,8 +46,8 @@ pub struct ConeArgs {
     #[arg(long, default_value = "test")]
     split: String,
     /// Rows scored, from the first on.
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
-    rows: u64,
+    #[arg(long, alias = "rows", value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
+    limit: u64,
     #[command(flatten)]
     scorer: ScorerArgs,
     #[command(flatten)]
@@ -94,7 +94,7 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let dataset = open_dataset(&args.dataset)?;
     let scorer = args.scorer.open(dataset.recipe())?;
-    let record = dataset.read_row(&args.split, args.row, needed_columns(std::slice::from_ref(&scorer)))?;
+    let record = read_row(&dataset, &args.split, args.row, needed_columns(std::slice::from_ref(&scorer)))?;
     // Slices are at headings counted from the true one (the paper's figure); a file's volumes are where they are.
     let aligned = figure.aligned && !is_volume_file(args.scorer.name()?);
     let score = if aligned { score_aligned } else { score_record };
@@ -130,9 +130,9 @@ pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
     if !scorers.iter().any(|scorer| scorer.name() == UNIFORM) {
         scorers.push(Arc::new(UniformScorer));
     }
-    let total = dataset.sample_rows(&args.split, args.rows)?;
+    let total = dataset.sample_rows(&args.split, args.limit)?;
     let bar = progress::bar(total, "rows");
-    let records = dataset.sample(&args.split, needed_columns(&scorers), args.rows)?;
+    let records = dataset.sample(&args.split, needed_columns(&scorers), args.limit)?;
     let splits = [(args.split.as_str(), records)];
     let evaluations = evaluate(splits, &scorers, SupportSize::EVALUATION, &|n| bar.inc(n))?;
     bar.finish_and_clear();

@@ -9,6 +9,7 @@ use magnetar_scene::{BoxShape, Scene};
 use magnetar_trace::Tracer;
 
 use super::Output;
+use crate::advice::at_its_line;
 use crate::args::{PoseArg, parse_frequency_ghz};
 use crate::commands::material::MaterialsArgs;
 use crate::commands::propagation::PropagationArgs;
@@ -52,7 +53,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let scene = Scene::load(&args.scene)?;
     let frequency_hz = args.carrier_ghz * 1e9;
-    let world = scene.resolve(&args.materials.library()?, frequency_hz)?;
+    let resolved = scene.resolve(&args.materials.library()?, frequency_hz);
+    let world = resolved.map_err(|error| at_its_line(&args.scene, error))?;
     let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
     let link = match (&args.tx, &args.rx) {
         (Some(tx), Some(rx)) => Some((tx.in_scene(&scene), rx.in_scene(&scene))),
