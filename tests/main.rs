@@ -31,6 +31,7 @@ mod replay;
 mod scene_files;
 mod sweep;
 mod trace;
+mod tutorials;
 mod validate;
 mod version;
 #[cfg(not(feature = "cuda"))]

@@ -10,13 +10,36 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The Markdown files at the top and in docs/.
-fn pages() -> Vec<(PathBuf, String)> {
-    let listed = [root(), root().join("docs")].map(|folder| std::fs::read_dir(folder).unwrap());
-    let mut paths: Vec<PathBuf> = listed.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+/// The Markdown files in a folder.
+fn pages_in(folder: &str) -> Vec<PathBuf> {
+    let listed = std::fs::read_dir(root().join(folder)).unwrap();
+    let mut paths: Vec<PathBuf> = listed.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     paths.sort();
-    paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+    paths
+}
+
+/// The folders of the book's pages.
+const BOOK: [&str; 3] = ["docs", "docs/tutorials", "docs/reference"];
+
+/// The pages at the top and of the book, with their texts.
+fn pages() -> Vec<(PathBuf, String)> {
+    let folders = [""].into_iter().chain(BOOK).chain(["reproduce"]);
+    let paths = folders.flat_map(pages_in);
+    paths.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Where links go to in a text, without those to other sites.
+fn links(text: &str) -> Vec<&str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://") && !target.contains(' ')).collect()
+}
+
+/// The anchors of a page's headings, as mdBook and GitHub make them.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    headings.map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
 }
 
 /// Lines that call the program, continuation lines joined: those that are indented (code in Markdown, examples in a help), and
@@ -75,13 +98,37 @@ fn every_example_of_the_help_is_taken() {
 #[test]
 fn every_relative_link_leads_to_a_file() {
     for (path, text) in pages() {
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let file = target.split('#').next().unwrap_or_default();
-            if file.is_empty() || target.contains("://") || target.contains(' ') {
-                continue;
-            }
-            let there = path.parent().unwrap().join(file).exists();
-            assert!(there, "{}: the link to {target} leads nowhere", path.display());
+        for target in links(&text) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let page = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(page.exists(), "{}: the link to {target} leads nowhere", path.display());
+            let there = anchor.is_empty()
+                || anchors(&std::fs::read_to_string(&page).unwrap()).iter().any(|heading| heading == anchor);
+            assert!(there, "{}: no heading for the link to {target}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let docs = root().join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let mut listed: Vec<PathBuf> = links(&summary).into_iter().map(|target| docs.join(target)).collect();
+    listed.sort();
+    let mut there: Vec<PathBuf> = BOOK.into_iter().flat_map(pages_in).collect();
+    there.retain(|path| !path.ends_with("SUMMARY.md"));
+    there.sort();
+    assert_eq!(listed, there);
+}
+
+#[test]
+fn the_book_links_to_its_own_pages_only() {
+    for path in BOOK.into_iter().flat_map(pages_in) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let depth = path.strip_prefix(root().join("docs")).unwrap().components().count() - 1;
+        for target in links(&text) {
+            let up = target.matches("../").count();
+            assert!(up <= depth, "{}: the page of {target} is not in the book", path.display());
         }
     }
 }
