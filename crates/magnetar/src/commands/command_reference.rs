@@ -24,7 +24,7 @@ fn row(arg: &Arg) -> String {
         arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect()
     };
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let choices = if choices.is_empty() { String::new() } else { format!(" One of {}.", choices.join(", ")) };
+    let choices = if choices.is_empty() { String::new() } else { format!("; one of {}", choices.join(", ")) };
     let defaults: Vec<String> =
         arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
     let default = match (arg.get_action().takes_values(), arg.is_required_set()) {
