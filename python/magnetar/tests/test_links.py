@@ -147,6 +147,8 @@ BAD = [
     (lambda: magnetar.estimate(np.full((1, 512, 2), np.nan, complex)), magnetar.SignalError),
     (lambda: magnetar.estimate(np.zeros((1, 512, 2), complex), p_fa=2.0), magnetar.SignalError),
     (lambda: magnetar.estimate(np.zeros((1, 512, 2), complex), noise_variance="some"), magnetar.InputError),
+    (lambda: magnetar.estimate(np.zeros((1, 512, 2), complex), keep=1 << 40), magnetar.SignalError),
+    (lambda: magnetar.estimate(np.zeros((1, 512, 2), complex), max_paths=1 << 40), magnetar.SignalError),
     (lambda: magnetar.Pattern.from_array([0, 90], [0], [[1.0]]), magnetar.InputError),
     (lambda: magnetar.Pattern.from_array([0, 90], [0], [[1.0, math.nan]]), magnetar.SceneError),
     (lambda: magnetar.Scene("lab").figure(TX_POSE), magnetar.InputError),

@@ -115,6 +115,8 @@ def rows_of_four():
 BAD = [
     (lambda: magnetar.Scorer("no_such_scorer", magnetar.Recipe()), magnetar.PosteriorError),
     (lambda: magnetar.Scorer("/no/such/file.npy", magnetar.Recipe()), magnetar.PosteriorError),
+    (lambda: magnetar.evaluate_network([rows_of_four()], lambda features: features.mask), magnetar.InputError),
+    (lambda: magnetar.evaluate_network([rows_of_four()], lambda features: 0, batch_size=0), magnetar.InputError),
     (lambda: magnetar.Support([0, 4, 3, 0, 0, 3]), magnetar.InputError),
     (lambda: magnetar.Support([0, 4, 0, 3, 0, np.nan]), magnetar.InputError),
     (lambda: magnetar.Support([0, 4, 0, 3, 0, 3], (0, 3, 3)), magnetar.PosteriorError),

@@ -12,6 +12,7 @@ import time
 import magnetar
 import numpy as np
 import pytest
+from magnetar import _native
 
 
 def interrupted_after(seconds, call):
@@ -34,6 +35,11 @@ def test_ctrl_c_interrupts_long_calls():
     assert interrupted_after(0.3, lambda: twin.score(rows)) < 20
     tx = np.random.default_rng(1).uniform([-1, -5, 0.5], [4, 2.5, 2.5], (400_000, 3))
     assert interrupted_after(0.3, lambda: magnetar.trace("lab", tx, (1, -1), max_order=3)) < 5
+    assert interrupted_after(0.3, lambda: magnetar.evaluate(rows, twin)) < 20
+    blocks = np.repeat(magnetar.observe("lab", (0.98, 2.28), (1, -1), seed=1)[0], 30_000, axis=0)
+    assert interrupted_after(0.2, lambda: magnetar.estimate(blocks)) < 5
+    source = _native.ExposureSource(recipe, "train", 1, 1)
+    assert interrupted_after(0.3, lambda: source.exposures(range(60_000), (2, 3, 3))) < 5
     # And the next call works.
     assert len(recipe.sample("train", 0, 10)) == 10
 
@@ -82,6 +88,8 @@ def test_nothing_leaks_in_many_calls():
 
     pattern = magnetar.Pattern("synthetic_vivaldi")
     support = magnetar.Support([0, 4, 0, 3, 0, 3])
+    uniform = magnetar.Scorer("uniform", recipe)
+    source = _native.ExposureSource(recipe, "train", 1, 1)
 
     def calls(count):
         for n in range(count):
@@ -96,6 +104,10 @@ def test_nothing_leaks_in_many_calls():
                     magnetar.trace(scene, (np.nan, 0), (1, 1))
             if n % 200 == 0:
                 recipe.sample("train", n, 4)
+                magnetar.estimate(magnetar.observe(scene, (0.98, 2.28), (1, -1)))
+                magnetar.evaluate(rows, uniform, size=(2, 3, 3))
+                magnetar.features(rows, (2, 3, 3))
+                source.exposures([n], (2, 3, 3))
 
     calls(1_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

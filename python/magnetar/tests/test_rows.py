@@ -109,6 +109,14 @@ def test_a_damaged_dataset_is_told(small, tmp_path, command_line):
         list(dataset.batches("test"))
 
 
+def read_already():
+    """A stream of rows that somebody has read to its end and closed."""
+    reader = pyarrow.RecordBatchReader.from_stream(magnetar.Recipe().sample("train", 0, 4))
+    reader.read_all()
+    reader.close()
+    return reader
+
+
 BAD = [
     (lambda small: magnetar.Dataset("/no/such/folder"), magnetar.DatasetError),
     (lambda small: magnetar.Dataset(small).rows("no_such_split"), magnetar.DatasetError),
@@ -125,6 +133,8 @@ BAD = [
     (lambda small: magnetar.Rows.from_arrow(3), magnetar.InputError),
     (lambda small: magnetar.Rows.from_arrow(pyarrow.table({"a": [1]})), magnetar.DatasetError),
     (lambda small: magnetar.Recipe.from_json("{}"), magnetar.RecipeError),
+    (lambda small: magnetar.Recipe("paper", {"splits.train.rows": 1 << 62}).sample("train", 0, 1 << 61), magnetar.MagnetarError),
+    (lambda small: magnetar.Rows.from_arrow(read_already()), magnetar.MagnetarError),
 ]
 
 
