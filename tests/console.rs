@@ -122,8 +122,8 @@ fn quiet_and_progress_are_as_asked() {
     assert_eq!(stderr("quiet", &["--quiet"]), "");
     assert!(stderr("verbose", &["-v"]).contains("took "));
     let json = stderr("json", &["-q", "--progress", "json"]);
-    let counted = json.lines().filter(|line| line.contains("\"unit\""));
-    let last: serde_json::Value = serde_json::from_str(counted.last().unwrap()).unwrap();
+    let mut counted = json.lines().filter(|line| line.contains("\"unit\""));
+    let last: serde_json::Value = serde_json::from_str(counted.next_back().unwrap()).unwrap();
     assert_eq!((&last["done"], &last["total"], &last["unit"]), (&40.into(), &40.into(), &"rows".into()), "{json}");
 }
 

@@ -187,3 +187,29 @@ fn a_part_without_shards_says_why() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("test: nothing in this part: the split has 3 shards"), "{said}");
 }
+
+/// Tasks of an array job make the parts of the whole, and a merge names those that are missing.
+#[test]
+fn parts_of_an_array_job_make_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let common = ["generate", "--split", "val", "--limit", "50", "--shard-size", "10", "--csi", "none"];
+    let made = |more: &[&str], task: Option<(&str, &str)>| {
+        let mut command = cli::magnetar(&[&common[..], more].concat());
+        if let Some((id, count)) = task {
+            let first = ("SLURM_ARRAY_TASK_MIN", "1");
+            command.envs([("SLURM_ARRAY_TASK_ID", id), ("SLURM_ARRAY_TASK_COUNT", count), first]);
+        }
+        assert!(command.output().unwrap().status.success());
+    };
+    made(&["--out", &at("whole")], None);
+    for id in ["1", "2", "3"] {
+        made(&["--part", "auto", "--out", &at(id)], Some((id, "3")));
+    }
+    let error = cli::fail(&["merge", &at("1"), &at("3"), "--out", &at("merged"), "--complete"]);
+    assert!(error.contains("split val, shards 1..3") && error.contains("--shards A..B"), "{error}");
+    let merged = json(&cli::succeed(&["merge", &at("2"), "--out", &at("merged"), "--complete", "--json"]));
+    assert_eq!((&merged["complete"], &merged["missing_shards"]), (&true.into(), &serde_json::json!({})));
+    let bytes = |name: &str| fs::read(folder.path().join(name).join("manifest.json")).unwrap();
+    assert_eq!(bytes("whole"), bytes("merged"));
+}

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::audit::write_onto_card;
 use super::backend::BackendChoice;
+use super::part::{PartChoice, parse_part};
 use super::recipe::{RecipeArgs, load_recipe};
 use crate::advice::at_its_line;
 use crate::args::parse_threads;
@@ -57,9 +58,10 @@ pub struct Args {
     /// How observations are stored: f32, f16 or none (the recipe's store.csi).
     #[arg(long, value_name = "TYPE")]
     csi: Option<String>,
-    /// Only the I-th of N runs of shards of each split, I from 1.
-    #[arg(long, value_name = "I/N", value_parser = parse_part, conflicts_with = "shards")]
-    part: Option<Slice>,
+    /// Only the I-th of N runs of shards of each split, I from 1; auto (or auto/N) for the task of a Slurm, AWS Batch or
+    /// Kubernetes array job that this is.
+    #[arg(long, value_name = "I/N|auto", value_parser = parse_part, conflicts_with = "shards")]
+    part: Option<PartChoice>,
     /// Only shards A to B of each split, B excluded.
     #[arg(long, value_name = "A..B", value_parser = parse_shards)]
     shards: Option<Slice>,
@@ -75,13 +77,6 @@ pub struct Args {
     /// Print a JSON summary.
     #[arg(long)]
     json: bool,
-}
-
-fn parse_part(text: &str) -> Result<Slice, String> {
-    let slice = pair(text, "/").filter(|(part, parts)| (1..=*parts).contains(part));
-    slice
-        .map(|(part, parts)| Slice::Part { part, parts })
-        .ok_or_else(|| "expected I/N with I from 1 to N, such as 2/4".to_owned())
 }
 
 fn parse_shards(text: &str) -> Result<Slice, String> {
@@ -102,9 +97,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     sets.extend(args.shard_size.map(|rows| format!("store.shard_rows={rows}")));
     sets.extend(args.csi.as_ref().map(|csi| format!("store.csi={csi:?}")));
     let mut recipe = load_recipe(&args.recipe.recipe, &sets)?;
-    share_among_parts(args, &mut recipe);
+    let part = args.part.map(PartChoice::slice).transpose()?;
+    share_among_parts(args, part, &mut recipe);
     let backend = args.backend.synthesis(recipe.band)?;
-    let slice = args.part.or(args.shards).unwrap_or_default();
+    let slice = part.or(args.shards).unwrap_or_default();
     let job = Job {
         recipe: Arc::new(recipe),
         seed: args.seed,
@@ -165,8 +161,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Makes shards small enough that every part has some of every split, where --limit leaves few rows. It depends on nothing
 /// but recipe, limit and number of parts: all parts agree.
-fn share_among_parts(args: &Args, recipe: &mut Recipe) {
-    let (Some(limit), Some(Slice::Part { parts, .. }), None) = (args.limit, args.part, args.shard_size) else { return };
+fn share_among_parts(args: &Args, part: Option<Slice>, recipe: &mut Recipe) {
+    let (Some(limit), Some(Slice::Part { parts, .. }), None) = (args.limit, part, args.shard_size) else { return };
     let asked = recipe.splits.iter().filter(|(name, _)| args.split.is_empty() || args.split.contains(name));
     let fewest =
         asked.map(|(_, split)| split.sets().min(limit) * u64::from(split.views)).filter(|rows| *rows >= parts).min();

@@ -25,6 +25,7 @@ mod material;
 mod measurement;
 mod merge;
 mod observe;
+mod part;
 mod pattern;
 mod plot;
 mod posterior;
