@@ -135,10 +135,15 @@ fn features_and_targets_of_training_are_those_of_the_command() {
     let (spatial, query, target) = (values("spatial.npy"), values("query.npy"), values("target.npy"));
     for (n, row) in rows.take(0..6).unwrap().iter().enumerate() {
         let exposure = Exposure::draw(&plan, &rows, row, 11, n as u64).unwrap();
-        let features = exposure.inputs.features();
+        let inputs = &exposure.inputs;
+        let (plane, all) = (11 * 11, inputs.size().len());
         let part = |all: &[f32], length: usize| all[n * length..(n + 1) * length].to_vec();
-        assert_eq!(part(&spatial, features.spatial.len()), features.spatial);
-        assert_eq!(part(&query, features.query.len()), features.query);
+        for (place, value) in part(&spatial, 16 * plane).into_iter().enumerate() {
+            assert_eq!(inputs.channel(place / plane, place % plane), value);
+        }
+        for (place, value) in part(&query, 8 * all).into_iter().enumerate() {
+            assert_eq!(inputs.channel(16 + place / all, place % all), value);
+        }
         for (pair, (voxel, weight)) in part(&target, 16).chunks_exact(2).zip(&exposure.target.voxels) {
             assert_eq!(pair, [*voxel as f32, *weight as f32]);
         }

@@ -115,6 +115,12 @@ impl Design {
         matches!(self, Self::Np3 | Self::Np5 | Self::Np6)
     }
 
+    /// Whether the score of a candidate depends on other candidates at all.
+    #[must_use]
+    pub fn sees_surroundings(self) -> bool {
+        self.scores_headings() || self == Self::Np4
+    }
+
     /// Whether it needs all headings at once.
     #[must_use]
     pub fn needs_all_headings(self) -> bool {

@@ -1,6 +1,10 @@
 //! What a network is given about one observation.
 
-use magnetar_posterior::{Features, ScoreRow, SupportSize, Volume, query_channels, spatial_channels};
+use std::f64::consts::PI;
+
+use magnetar_posterior::{
+    ScoreRow, SupportSize, Volume, heading_channels, query_channels, spatial_channels, write_heading, write_spatial,
+};
 use magnetar_scene::wrap;
 
 use crate::NeuralError;
@@ -44,11 +48,26 @@ impl Picked {
 /// One arrival as the conditioner of a density sees it: SNR in the unit of the features, cosine and sine of the AoA.
 pub(crate) const ARRIVAL_CHANNELS: usize = 3;
 
+/// Channels of the heading query that depend on heading and cell: cosine and sine of the heading against the way from the
+/// candidate to the RX. The others depend on the heading alone.
+const FACING: std::ops::Range<usize> = 2..4;
+
 /// What a network is given: the paper's features, the candidates' poses about the RX, the arrivals, and for NP6 the twin.
+///
+/// Of the features only what does not depend on heading and cell at once is kept; the rest is worked out for the candidates
+/// that are scored.
 #[derive(Debug, Clone)]
 pub struct Inputs {
     pub(crate) size: SupportSize,
-    pub(crate) features: Features,
+    keep: usize,
+    /// The spatial field, (8 + 4K) x H x W.
+    pub(crate) spatial: Vec<f32>,
+    /// What of the heading query depends on the heading alone, (2 + 2K) x D.
+    pub(crate) heading: Vec<f32>,
+    /// Bearings from the cells to the RX, radians, cell by cell.
+    to_rx: Vec<f64>,
+    /// Headings, radians, bin by bin.
+    pub(crate) world_headings: Vec<f64>,
     /// Arrivals that were found; the others are missing.
     pub(crate) found: usize,
     /// Displacements from the RX in its own frame, metres, cell by cell.
@@ -70,13 +89,19 @@ impl Inputs {
     /// If the twin's posterior is on another support.
     pub fn new(row: &ScoreRow<'_>, twin: Option<&Volume>) -> Result<Self, NeuralError> {
         let (support, size) = (row.support, row.support.size());
-        let features = Features::new(support, row.layout, row.rx, row.arrivals);
+        let keep = row.arrivals.keep;
+        let mut spatial = vec![0f32; spatial_channels(keep) * size.rows * size.columns];
+        write_spatial(support, row.layout, row.rx, row.arrivals, &mut spatial);
+        let mut heading = vec![0f32; heading_channels(keep) * size.headings];
+        write_heading(support, row.rx, row.arrivals, &mut heading);
         let (sin, cos) = (libm::sin(row.rx.heading), libm::cos(row.rx.heading));
         let mut local = Vec::with_capacity(size.rows * size.columns);
+        let mut to_rx = Vec::with_capacity(size.rows * size.columns);
         for y in support.ys() {
             for x in support.xs() {
                 let (dx, dy) = (x - row.rx.position.x, y - row.rx.position.y);
                 local.push([cos * dx + sin * dy, cos * dy - sin * dx]);
+                to_rx.push(libm::atan2(dy, dx) + PI);
             }
         }
         let found = row.arrivals.found.len().min(row.arrivals.keep);
@@ -93,7 +118,11 @@ impl Inputs {
         };
         Ok(Self {
             size,
-            features,
+            keep,
+            spatial,
+            heading,
+            to_rx,
+            world_headings: (0..size.headings).map(|d| support.heading(d)).collect(),
             found,
             local,
             headings: (0..size.headings).map(|d| wrap(support.heading(d) - row.rx.heading)).collect(),
@@ -109,16 +138,10 @@ impl Inputs {
         self.size
     }
 
-    /// The paper's features.
-    #[must_use]
-    pub fn features(&self) -> &Features {
-        &self.features
-    }
-
     /// K: the arrivals that the estimator keeps.
     #[must_use]
     pub fn keep(&self) -> usize {
-        self.features.keep
+        self.keep
     }
 
     /// H W: candidates per heading.
@@ -126,30 +149,51 @@ impl Inputs {
         self.size.rows * self.size.columns
     }
 
-    /// A channel of the spatial field, then of the heading query, of one candidate.
-    pub(crate) fn channel(&self, channel: usize, candidate: usize) -> f32 {
-        let (plane, spatial) = (self.plane(), spatial_channels(self.keep()));
+    /// A channel of the spatial field, then of the heading query, of one candidate: the paper's features.
+    #[must_use]
+    pub fn channel(&self, channel: usize, candidate: usize) -> f32 {
+        let (plane, spatial) = (self.plane(), spatial_channels(self.keep));
+        let (heading, cell) = (candidate / plane, candidate % plane);
         match channel.checked_sub(spatial) {
-            None => self.features.spatial[channel * plane + candidate % plane],
-            Some(query) => self.features.query[query * self.size.len() + candidate],
+            None => self.spatial[channel * plane + cell],
+            Some(query) if FACING.contains(&query) => self.facing(query, heading, cell),
+            Some(query) => self.of_heading(query, heading),
         }
+    }
+
+    /// A channel of the heading query that depends on the heading alone.
+    fn of_heading(&self, query: usize, heading: usize) -> f32 {
+        let place = if query < FACING.start { query } else { query - FACING.len() };
+        self.heading[place * self.size.headings + heading]
+    }
+
+    /// A channel of the heading query that depends on heading and cell.
+    fn facing(&self, query: usize, heading: usize, cell: usize) -> f32 {
+        let angle = self.world_headings[heading] - self.to_rx[cell];
+        (if query == FACING.start { libm::cos(angle) } else { libm::sin(angle) }) as f32
     }
 
     /// `[n, channels]`: some channels of some candidates.
     pub(crate) fn matrix(&self, candidates: &[usize], channels: &[usize]) -> Vec<f32> {
-        let of =
-            |candidate: &usize| channels.iter().map(|channel| self.channel(*channel, *candidate)).collect::<Vec<_>>();
-        candidates.iter().flat_map(of).collect()
+        let mut values = Vec::with_capacity(candidates.len() * channels.len());
+        for candidate in candidates {
+            values.extend(channels.iter().map(|channel| self.channel(*channel, *candidate)));
+        }
+        values
     }
 
     /// `[headings, 12 + 6K, H, W]`: all channels of some headings.
     pub(crate) fn images(&self, headings: &[usize]) -> Vec<f32> {
-        let (plane, keep) = (self.plane(), self.keep());
-        let mut images = Vec::with_capacity(headings.len() * (spatial_channels(keep) + query_channels(keep)) * plane);
+        let (plane, queries) = (self.plane(), query_channels(self.keep));
+        let mut images = Vec::with_capacity(headings.len() * (spatial_channels(self.keep) + queries) * plane);
         for d in headings {
-            images.extend_from_slice(&self.features.spatial);
-            for query in self.features.query.chunks_exact(self.size.len()) {
-                images.extend_from_slice(&query[d * plane..(d + 1) * plane]);
+            images.extend_from_slice(&self.spatial);
+            for query in 0..queries {
+                if FACING.contains(&query) {
+                    images.extend((0..plane).map(|cell| self.facing(query, *d, cell)));
+                } else {
+                    images.extend(std::iter::repeat_n(self.of_heading(query, *d), plane));
+                }
             }
         }
         images

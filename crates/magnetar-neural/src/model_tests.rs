@@ -182,11 +182,10 @@ fn np3_turns_with_the_circle_of_headings() {
         let inputs = Inputs::new(row, None).unwrap();
         let before = model.logits(&inputs).unwrap();
         // Every heading's channels moved on by one bin: scores move with them.
-        let (plane, len) = (inputs.plane(), inputs.size().len());
+        let (plane, headings) = (inputs.plane(), inputs.size().headings);
         let mut turned = inputs.clone();
-        for channel in turned.features.query.chunks_exact_mut(len) {
-            channel.rotate_right(plane);
-        }
+        turned.heading.chunks_exact_mut(headings).for_each(|channel| channel.rotate_right(1));
+        turned.world_headings.rotate_right(1);
         let mut after = model.logits(&turned).unwrap();
         after.rotate_left(plane);
         assert_eq!(before, after);

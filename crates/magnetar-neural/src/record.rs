@@ -84,7 +84,7 @@ pub struct TrainingRecord {
     pub chosen_stage: usize,
     /// Rows of the validation split that the stages were judged on.
     pub validation_rows: u64,
-    /// Processor time, seconds.
+    /// Time from beginning to end, seconds.
     pub seconds: f64,
 }
 

@@ -35,7 +35,7 @@ impl HeadingQueries {
         let engine = net.engine;
         let (plane, spatial) = (inputs.plane(), spatial_channels(inputs.keep()));
         let shape = [1, spatial, inputs.size.rows, inputs.size.columns];
-        let field = self.field.apply(net, &engine.constant(&shape, inputs.features.spatial.clone()));
+        let field = self.field.apply(net, &engine.constant(&shape, inputs.spatial.clone()));
         let cells = engine.transpose(&engine.reshape(&field, &[self.width, plane]));
         let numbers: Vec<usize> = picked.iter().map(|candidate| candidate % plane).collect();
         let channels: Vec<usize> = (spatial..spatial + query_channels(inputs.keep())).collect();

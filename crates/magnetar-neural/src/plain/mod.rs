@@ -6,6 +6,7 @@
 mod convolution;
 mod elementary;
 mod product;
+mod sums;
 
 use std::ops::Range;
 
@@ -14,11 +15,12 @@ use crate::{Array, Engine};
 use self::elementary::{exp, tanh};
 
 pub(crate) use self::convolution::Kernel;
-pub(crate) use self::elementary::logistic;
-pub(crate) use self::product::product;
+pub(crate) use self::elementary::{silu, silu_slopes};
+pub(crate) use self::product::{Operand, product};
+pub(crate) use self::sums::sum_in_lanes;
 
 /// Added to a group's variance before its root is taken.
-pub(crate) const NORM_EPSILON: f32 = 1e-5;
+const NORM_EPSILON: f32 = 1e-5;
 
 /// Computes networks in plain Rust.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,6 +33,14 @@ fn map(x: &Array, f: impl Fn(f32) -> f32) -> Array {
 fn zip(a: &Array, b: &Array, f: impl Fn(f32, f32) -> f32) -> Array {
     assert_eq!(a.shape(), b.shape(), "two arrays of one shape are expected");
     Array::new(a.shape(), a.values().iter().zip(b.values()).map(|(a, b)| f(*a, *b)).collect())
+}
+
+/// What a group is normalised with: its mean, and one over its standard deviation.
+pub(crate) fn mean_and_inverse_deviation(values: &[f32]) -> (f32, f32) {
+    let count = values.len() as f32;
+    let mean = sum_in_lanes(values, |_, v| v) / count;
+    let variance = sum_in_lanes(values, |_, v| (v - mean) * (v - mean)) / count;
+    (mean, 1.0 / (variance + NORM_EPSILON).sqrt())
 }
 
 /// The values of `x[n, c]` row by row.
@@ -66,12 +76,12 @@ impl Engine for PlainEngine {
 
     fn linear(&self, x: &Array, weight: &Array, bias: Option<&Array>) -> Array {
         let (rows, inputs, outputs) = (x.shape()[0], x.shape()[1], weight.shape()[0]);
-        let transposed = self.transpose(weight);
         let mut y = vec![0f32; rows * outputs];
         if let Some(bias) = bias {
             y.chunks_exact_mut(outputs).for_each(|row| row.copy_from_slice(bias.values()));
         }
-        product(rows, inputs, outputs, x.values(), transposed.values(), &mut y);
+        let weights = Operand::rows(weight.values(), inputs).turned();
+        product(rows, inputs, outputs, Operand::rows(x.values(), inputs), weights, &mut y);
         Array::new(&[rows, outputs], y)
     }
 
@@ -86,14 +96,11 @@ impl Engine for PlainEngine {
         let mut y = x.values().to_vec();
         for group in 0..images * groups {
             let values = &mut y[group * per_group * plane..(group + 1) * per_group * plane];
-            let count = values.len() as f64;
-            let mean = sum(values.iter().map(|v| f64::from(*v))) / count;
-            let variance = sum(values.iter().map(|v| (f64::from(*v) - mean) * (f64::from(*v) - mean))) / count;
-            let inverse = 1.0 / (variance as f32 + NORM_EPSILON).sqrt();
+            let (mean, inverse) = mean_and_inverse_deviation(values);
             let first = group % groups * per_group;
             for (c, plane) in values.chunks_exact_mut(plane).enumerate() {
                 let (scale, shift) = (scale.values()[first + c], shift.values()[first + c]);
-                plane.iter_mut().for_each(|v| *v = (*v - mean as f32) * inverse * scale + shift);
+                plane.iter_mut().for_each(|v| *v = (*v - mean) * inverse * scale + shift);
             }
         }
         Array::new(x.shape(), y)
@@ -112,7 +119,7 @@ impl Engine for PlainEngine {
     }
 
     fn silu(&self, x: &Array) -> Array {
-        map(x, |v| v * logistic(v))
+        Array::new(x.shape(), silu(x.values()))
     }
 
     fn tanh(&self, x: &Array) -> Array {
@@ -158,8 +165,9 @@ impl Engine for PlainEngine {
         let mut shape = x.shape().to_vec();
         let length: usize = shape[1..].iter().product();
         shape[0] = numbers.len();
-        let values = numbers.iter().flat_map(|n| x.values()[n * length..(n + 1) * length].iter().copied());
-        Array::new(&shape, values.collect())
+        let mut values = Vec::with_capacity(numbers.len() * length);
+        numbers.iter().for_each(|n| values.extend_from_slice(&x.values()[n * length..(n + 1) * length]));
+        Array::new(&shape, values)
     }
 
     fn transpose(&self, x: &Array) -> Array {
@@ -188,7 +196,8 @@ impl Engine for PlainEngine {
         let mut y = Vec::with_capacity(x.values().len());
         for row in by_row(x) {
             let (top, sum) = top_and_sum(row);
-            y.extend(row.iter().map(|v| exp(v - top) / sum as f32));
+            let sum = sum as f32;
+            y.extend(row.iter().map(|v| exp(v - top) / sum));
         }
         Array::new(x.shape(), y)
     }

@@ -49,8 +49,8 @@ impl Exposure {
         } else {
             Candidates::evaluation(view, size, truth)?
         };
-        let twin = rows.twin_evidence(row, &support)?;
-        let inputs = Inputs::new(&view.on(&support), twin.as_ref())?;
+        let twin = rows.twin_evidence(row, &support, !plan.truth_inserted && plan.distinct_rows.is_some())?;
+        let inputs = Inputs::new(&view.on(&support), twin.as_deref())?;
         let (picked, log_weights) = pick(plan.sampling, size, &mask, &target, &mut rng);
         let targets = picked.candidates(size).iter().map(|n| target.weight(*n) as f32).collect();
         Ok(Self { inputs, picked, log_weights, targets, valid: mask.count(), target })
@@ -69,12 +69,16 @@ fn pick(
     let true_heading = |d: usize| target.voxels.iter().any(|(n, _)| n / plane == d);
     match sampling {
         Sampling::Candidates(count) => {
-            let is_target = |n: usize| target.voxels.iter().any(|(voxel, _)| *voxel == n);
-            let rest: Vec<usize> = (0..size.len()).filter(|n| mask.is_valid(n % plane) && !is_target(*n)).collect();
+            let cells: Vec<usize> = (0..plane).filter(|cell| mask.is_valid(*cell)).collect();
+            // Places of the truth among the valid candidates of all headings: passed over by the strata.
+            let place_of = |n: usize| cells.binary_search(&(n % plane)).ok().map(|c| n / plane * cells.len() + c);
+            let mut truth: Vec<usize> = target.voxels.iter().filter_map(|(n, _)| place_of(*n)).collect();
+            truth.sort_unstable();
             let mut picked: Vec<usize> = target.voxels.iter().map(|(n, _)| *n).collect();
             let mut weights = vec![0.0; picked.len()];
-            for (place, stands_for) in strata(rest.len(), count, rng) {
-                picked.push(rest[place]);
+            for (place, stands_for) in strata(size.headings * cells.len() - truth.len(), count, rng) {
+                let place = truth.iter().fold(place, |place, truth| place + usize::from(place >= *truth));
+                picked.push(place / cells.len() * plane + cells[place % cells.len()]);
                 weights.push(libm::log(stands_for as f64) as f32);
             }
             (Picked::Candidates(picked), weights)

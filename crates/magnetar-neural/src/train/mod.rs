@@ -2,6 +2,7 @@
 
 mod adam;
 mod checkpoint;
+mod evidence;
 mod exposure;
 mod loss;
 mod plan;

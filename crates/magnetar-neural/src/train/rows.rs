@@ -10,6 +10,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
+use super::evidence::{EvidenceKey, KeptEvidence};
 use crate::NeuralError;
 
 /// The splits that models learn from and are chosen on.
@@ -25,13 +26,15 @@ pub struct TrainingRow {
     pub truth: Pose,
     /// Number of the row's own material assignment among those the twin knows: withheld from it.
     pub left_out: Option<usize>,
+    /// Its split, and its number there.
+    origin: (&'static str, u64),
 }
 
 impl TrainingRow {
-    fn new(mut record: Record, recipe: &Recipe) -> Self {
+    fn new(mut record: Record, recipe: &Recipe, origin: (&'static str, u64)) -> Self {
         record.csi = None;
         let left_out = assignment_index(recipe, &record.materials);
-        Self { view: ReceiverView::of(&record), truth: truth(&record), left_out }
+        Self { view: ReceiverView::of(&record), truth: truth(&record), left_out, origin }
     }
 }
 
@@ -49,6 +52,8 @@ pub struct TrainingRows {
     validation: Vec<TrainingRow>,
     /// The twin of designs that look at one.
     twin: Option<TwinScorer>,
+    /// What the twin made of rows that are shown again.
+    evidence: KeptEvidence,
     seed: u64,
     described: String,
 }
@@ -67,13 +72,14 @@ impl TrainingRows {
         let kept = split(VALIDATION)?.rows().min(validation_rows);
         let open = |name: &str| Generator::new(recipe, seed, name).map_err(StudyError::from);
         let chosen_on = open(VALIDATION)?;
-        let validation = make(&chosen_on, recipe, &(0..kept).collect::<Vec<_>>())?;
+        let validation = make(&chosen_on, recipe, VALIDATION, &(0..kept).collect::<Vec<_>>())?;
         Ok(Self {
             source: Source::Recipe { generator: Box::new(open(TRAIN)?), count },
             described: format!("recipe {}, seed {seed}, drawn on the fly", recipe.name),
             recipe: Arc::clone(recipe),
             validation,
             twin: None,
+            evidence: KeptEvidence::default(),
             seed,
         })
     }
@@ -85,10 +91,11 @@ impl TrainingRows {
     pub fn from_dataset(dataset: &Dataset, seed: u64, validation_rows: u64) -> Result<Self, NeuralError> {
         dataset.require_truth().map_err(StudyError::from)?;
         let recipe = Arc::new(dataset.recipe().clone());
-        let read = |split: &str, most: u64| -> Result<Vec<TrainingRow>, NeuralError> {
+        let read = |split: &'static str, most: u64| -> Result<Vec<TrainingRow>, NeuralError> {
             let records = dataset.records(split, Columns::WithoutCsi).map_err(StudyError::from)?;
             let most = usize::try_from(most).unwrap_or(usize::MAX);
-            let rows = records.take(most).map(|record| Ok(TrainingRow::new(record?, &recipe)));
+            let rows = records.take(most).zip(0..);
+            let rows = rows.map(|(record, n)| Ok(TrainingRow::new(record?, &recipe, (split, n))));
             Ok(rows.collect::<Result<Vec<_>, magnetar_dataset::Error>>().map_err(StudyError::from)?)
         };
         let rows = read(TRAIN, u64::MAX)?;
@@ -104,7 +111,20 @@ impl TrainingRows {
         let manifest = dataset.manifest();
         let described =
             format!("dataset of recipe {}, seed {}, {} rows of {TRAIN}", recipe.name, manifest.seed, rows.len());
-        Ok(Self { recipe, source: Source::Dataset(rows), validation, twin: None, seed, described })
+        let (source, evidence) = (Source::Dataset(rows), KeptEvidence::default());
+        Ok(Self { recipe, source, validation, twin: None, evidence, seed, described })
+    }
+
+    /// The first rows only, again and again: for designs whose twin takes longer over a row than the network.
+    #[must_use]
+    pub fn limited_to(mut self, rows: Option<u64>) -> Self {
+        let Some(most) = rows else { return self };
+        match &mut self.source {
+            Source::Recipe { count, .. } => *count = (*count).min(most),
+            Source::Dataset(rows) => rows.truncate(usize::try_from(most).unwrap_or(usize::MAX)),
+        }
+        self.described = format!("{}, the first {most} rows of {TRAIN} again and again", self.described);
+        self
     }
 
     /// The same rows with the twin's evidence, each row's own materials withheld.
@@ -131,10 +151,19 @@ impl TrainingRows {
         self.twin.as_ref()
     }
 
-    /// What the twin makes of a row, its own materials withheld; `None` without a twin.
-    pub(crate) fn twin_evidence(&self, row: &TrainingRow, support: &Support) -> Result<Option<Volume>, PosteriorError> {
+    /// What the twin makes of a row, its own materials withheld; `None` without a twin. With `again`, on a support of
+    /// evaluation, which is the same whenever the row is shown, it is kept.
+    pub(crate) fn twin_evidence(
+        &self,
+        row: &TrainingRow,
+        support: &Support,
+        again: bool,
+    ) -> Result<Option<Arc<Volume>>, PosteriorError> {
         let ReceiverView { layout, rx, arrivals, .. } = &row.view;
-        self.twin().map(|twin| twin.score_without(row.left_out, layout, rx, arrivals, support)).transpose()
+        let Some(twin) = self.twin() else { return Ok(None) };
+        let score = || twin.score_without(row.left_out, layout, rx, arrivals, support).map(Arc::new);
+        let key = again.then(|| EvidenceKey::new(row.origin, support.size()));
+        self.evidence.get(key, score).map(Some)
     }
 
     pub(crate) fn validation(&self) -> &[TrainingRow] {
@@ -149,7 +178,7 @@ impl TrainingRows {
         match &self.source {
             Source::Recipe { generator, count } => {
                 let indices: Vec<u64> = exposures.map(|exposure| exposure % count).collect();
-                make(generator, &self.recipe, &indices)
+                make(generator, &self.recipe, TRAIN, &indices)
             }
             Source::Dataset(rows) => {
                 let count = rows.len() as u64;
@@ -170,9 +199,15 @@ impl TrainingRows {
 }
 
 /// Rows of a split, on all threads, in order.
-fn make(generator: &Generator, recipe: &Recipe, indices: &[u64]) -> Result<Vec<TrainingRow>, NeuralError> {
+fn make(
+    generator: &Generator,
+    recipe: &Recipe,
+    split: &'static str,
+    indices: &[u64],
+) -> Result<Vec<TrainingRow>, NeuralError> {
+    let row = |record, index: u64| TrainingRow::new(record, recipe, (split, index));
     let rows: Result<Vec<_>, magnetar_dataset::Error> = (indices.par_iter())
-        .map_init(|| generator.rows(), |rows, index| rows.row(*index).map(|record| TrainingRow::new(record, recipe)))
+        .map_init(|| generator.rows(), |rows, index| rows.row(*index).map(|record| row(record, *index)))
         .collect();
     Ok(rows.map_err(StudyError::from)?)
 }

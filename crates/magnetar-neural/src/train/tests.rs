@@ -185,6 +185,18 @@ fn every_design_learns_to_tell_the_truth_of_a_row() {
 }
 
 #[test]
+fn what_the_twin_made_of_a_row_is_kept_and_changes_nothing() {
+    let design = Design::Np6;
+    let trained = |kept: bool| {
+        let rows = rows(design).limited_to(Some(5));
+        // Without a number of distinct rows nothing is kept, though the rows are the same.
+        let plan = TrainingPlan { exposures: 32, distinct_rows: kept.then_some(5), stages: vec![7], ..small(design) };
+        Trainer::new(plan, &rows, None).unwrap().run("", None, &|_| {}).unwrap().identity()
+    };
+    assert_eq!(trained(true), trained(false));
+}
+
+#[test]
 fn np6_begins_as_its_twin() {
     let (network, _, exposure) = prepared(Design::Np6, None);
     let parameters = network.plans().draw(5);

@@ -23,8 +23,8 @@ fn judged<T>(
 ) -> Result<T, NeuralError> {
     let view = &row.view;
     let Candidates { support, target, .. } = Candidates::evaluation(view, size, &row.truth)?;
-    let twin = rows.twin_evidence(row, &support)?;
-    judge(&view.on(&support), &target, twin.as_ref())
+    let twin = rows.twin_evidence(row, &support, true)?;
+    judge(&view.on(&support), &target, twin.as_deref())
 }
 
 /// NLL of a posterior's mass, nat.

@@ -1,6 +1,6 @@
 //! `magnetar train`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -93,6 +93,9 @@ pub struct Args {
     /// Rows of `val` that the stages are judged on.
     #[arg(long, value_name = "N")]
     validation_rows: Option<u64>,
+    /// Learn from the first N rows of `train`, again and again; 0 for all.
+    #[arg(long, value_name = "N")]
+    rows: Option<u64>,
     /// Parameters of np6's twin: a file that `magnetar fit` made, or shipped ones by name. If not given, those shipped for
     /// the recipe, or else those of paper.
     #[arg(long, value_name = "NAME|FILE")]
@@ -111,6 +114,7 @@ pub struct Args {
 impl Args {
     fn plan(&self) -> TrainingPlan {
         let mut plan = TrainingPlan::preset(self.preset, self.design, self.seed);
+        plan.distinct_rows = self.rows.or(plan.distinct_rows).filter(|rows| *rows > 0);
         let TrainingPlan { widths, exposures, batch, peak_rate, stages, validation_rows, sampling, .. } = &mut plan;
         let list = |to: &mut Vec<usize>, given: &Vec<usize>| {
             if !given.is_empty() {
@@ -144,20 +148,30 @@ impl Args {
                 plan.validation_rows,
             )?,
         };
-        if !plan.design.uses_twin() {
-            ensure!(self.parameters.is_none(), "--parameters: {} uses no twin", plan.design);
-            return Ok(rows);
-        }
-        let recipe = rows.recipe();
-        let file = twin_parameters(self.parameters.as_deref(), Some(recipe))?;
-        ensure!(
-            file.propagation.is_default(),
-            "--parameters: a network's twin reckons with paths of order 1, these are for {}",
-            file.propagation.describe()
-        );
-        let twin = TwinScorer::new(twin_model(recipe)?, file.parameters)?;
-        Ok(rows.with_twin(twin))
+        complete(rows, plan, self.parameters.as_deref())
     }
+}
+
+/// Rows as a plan wants them: no more than it takes, and with the twin's evidence if its design looks at it.
+pub(super) fn complete(
+    rows: TrainingRows,
+    plan: &TrainingPlan,
+    parameters: Option<&Path>,
+) -> anyhow::Result<TrainingRows> {
+    let rows = rows.limited_to(plan.distinct_rows);
+    if !plan.design.uses_twin() {
+        ensure!(parameters.is_none(), "--parameters: {} uses no twin", plan.design);
+        return Ok(rows);
+    }
+    let recipe = rows.recipe();
+    let file = twin_parameters(parameters, Some(recipe))?;
+    ensure!(
+        file.propagation.is_default(),
+        "--parameters: a network's twin reckons with paths of order 1, these are for {}",
+        file.propagation.describe()
+    );
+    let twin = TwinScorer::new(twin_model(recipe)?, file.parameters)?;
+    Ok(rows.with_twin(twin))
 }
 
 /// Trains a model and writes it.
@@ -165,7 +179,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = args.plan();
     plan.check()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().context("cannot start threads")?;
-    let model = pool.install(|| train(args, &plan))?;
+    let model = pool.install(|| train_to(&plan, &args.rows(&plan)?, &args.out, &command_line()))?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&json!({"out": args.out, "record": model.record()}))?);
     } else {
@@ -174,10 +188,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn train(args: &Args, plan: &TrainingPlan) -> anyhow::Result<Model> {
-    let rows = args.rows(plan)?;
-    let checkpoint = checkpoint_path(&args.out);
-    let mut trainer = Trainer::new(plan.clone(), &rows, Some(&checkpoint))?;
+/// Trains a model, or goes on with it, and writes it; `command` goes into its record.
+pub(super) fn train_to(plan: &TrainingPlan, rows: &TrainingRows, out: &Path, command: &str) -> anyhow::Result<Model> {
+    let checkpoint = checkpoint_path(out);
+    let mut trainer = Trainer::new(plan.clone(), rows, Some(&checkpoint))?;
     note!(
         "{}: {}; {} parameters; {} exposures in {} steps; {}",
         plan.design,
@@ -193,7 +207,7 @@ fn train(args: &Args, plan: &TrainingPlan) -> anyhow::Result<Model> {
     console::say_that_it_resumes();
     let bar = progress::resumed_bar(plan.steps(), trainer.step(), "steps");
     let shown = std::cell::Cell::new((0.0, 0u64, Instant::now()));
-    let model = trainer.run(&command_line(), Some(&checkpoint), &|at: &Progress| {
+    let model = trainer.run(command, Some(&checkpoint), &|at: &Progress| {
         bar.set_position(at.step);
         let (sum, count, last) = shown.get();
         shown.set((sum + at.loss, count + 1, last));
@@ -213,7 +227,7 @@ fn train(args: &Args, plan: &TrainingPlan) -> anyhow::Result<Model> {
         }
     })?;
     bar.finish_and_clear();
-    model.write(&args.out)?;
+    model.write(out)?;
     magnetar_files::remove_file(&checkpoint)
         .map_err(|source| NeuralError::Write { path: checkpoint.clone(), source })?;
     for (n, stage) in model.record().training.stages.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Gradients of layers that look at a cell and its neighbours.
 
 use super::{Tape, Taped};
-use crate::plain::{Kernel, NORM_EPSILON, product};
-use crate::{Array, Engine, PlainEngine};
+use crate::plain::{Kernel, mean_and_inverse_deviation, sum_in_lanes};
+use crate::{Engine, PlainEngine};
 
 /// See [`Engine::convolve`].
 pub(super) fn convolve(tape: &Tape, x: &Taped, weight: &Taped, bias: &Taped, stride: usize) -> Taped {
@@ -10,32 +10,9 @@ pub(super) fn convolve(tape: &Tape, x: &Taped, weight: &Taped, bias: &Taped, str
     let value = PlainEngine.convolve(&x.value, &weight.value, &bias.value, stride);
     let (to_x, to_weight, to_bias) = (x.clone(), weight.clone(), bias.clone());
     tape.record(value, &[x, weight, bias], move |g, all| {
-        let (outputs, terms, places) = (kernel.outputs, kernel.terms(), kernel.places());
-        all.add_with(&to_bias, || {
-            let mut gradient = vec![0.0; outputs];
-            for (n, plane) in g.chunks_exact(places).enumerate() {
-                gradient[n % outputs] += plane.iter().sum::<f32>();
-            }
-            gradient
-        });
-        all.add_with(&to_weight, || {
-            let mut gradient = vec![0.0; outputs * terms];
-            for (g, image) in g.chunks_exact(outputs * places).zip(kernel.images(&to_x.value)) {
-                let patches = PlainEngine.transpose(&Array::new(&[terms, places], kernel.patches(image)));
-                product(outputs, places, terms, g, patches.values(), &mut gradient);
-            }
-            gradient
-        });
-        all.add_with(&to_x, || {
-            let turned = PlainEngine.transpose(&PlainEngine.reshape(&to_weight.value, &[outputs, terms]));
-            let mut gradient = Vec::with_capacity(to_x.value.values().len());
-            for g in g.chunks_exact(outputs * places) {
-                let mut patches = vec![0.0; terms * places];
-                product(terms, outputs, places, turned.values(), g, &mut patches);
-                gradient.extend(kernel.unpatched(&patches));
-            }
-            gradient
-        });
+        all.add_with(&to_bias, || kernel.bias_gradient(g));
+        all.add_with(&to_weight, || kernel.weight_gradient(&to_x.value, g));
+        all.add_with(&to_x, || kernel.image_gradient(&to_weight.value, g));
     })
 }
 
@@ -53,14 +30,12 @@ pub(super) fn group_norm(tape: &Tape, x: &Taped, groups: usize, scale: &Taped, s
         for (group, (g, x)) in g.chunks_exact(together).zip(to_x.value.values().chunks_exact(together)).enumerate() {
             let first = group % groups * per_group;
             let count = together as f32;
-            let mean = x.iter().sum::<f32>() / count;
-            let variance = x.iter().map(|v| (v - mean) * (v - mean)).sum::<f32>() / count;
-            let inverse = 1.0 / (variance + NORM_EPSILON).sqrt();
+            let (mean, inverse) = mean_and_inverse_deviation(x);
             // Sums over the group of the gradient by the normalised values, alone and times these values.
             let (mut alone, mut with_value) = (0f32, 0f32);
             for (c, (g, x)) in g.chunks_exact(plane).zip(x.chunks_exact(plane)).enumerate() {
-                let sum: f32 = g.iter().sum();
-                let product: f32 = g.iter().zip(x).map(|(g, v)| g * (v - mean) * inverse).sum();
+                let sum = sum_in_lanes(g, |_, g| g);
+                let product = sum_in_lanes(g, |n, g| g * (x[n] - mean) * inverse);
                 by_shift[first + c] += sum;
                 by_scale[first + c] += product;
                 alone += scales[first + c] * sum;
@@ -68,9 +43,10 @@ pub(super) fn group_norm(tape: &Tape, x: &Taped, groups: usize, scale: &Taped, s
             }
             for (c, (g, x)) in g.chunks_exact(plane).zip(x.chunks_exact(plane)).enumerate() {
                 let scale = scales[first + c];
+                let (alone, with_value) = (alone / count, with_value / count);
                 by_x.extend(g.iter().zip(x).map(|(g, v)| {
                     let normal = (v - mean) * inverse;
-                    inverse * (g * scale - alone / count - normal * with_value / count)
+                    inverse * (g * scale - alone - normal * with_value)
                 }));
             }
         }

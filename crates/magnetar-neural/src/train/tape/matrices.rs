@@ -1,7 +1,7 @@
 //! Gradients of linear layers and of joined arrays.
 
 use super::{Tape, Taped};
-use crate::plain::product;
+use crate::plain::{Operand, product};
 use crate::{Engine, PlainEngine};
 
 /// See [`Engine::linear`].
@@ -13,13 +13,14 @@ pub(super) fn linear(tape: &Tape, x: &Taped, weight: &Taped, bias: Option<&Taped
     tape.record(value, &all_inputs, move |g, all| {
         all.add_with(&to_x, || {
             let mut gradient = vec![0.0; rows * inputs];
-            product(rows, outputs, inputs, g, to_weight.value.values(), &mut gradient);
+            let weights = Operand::rows(to_weight.value.values(), inputs);
+            product(rows, outputs, inputs, Operand::rows(g, outputs), weights, &mut gradient);
             gradient
         });
         all.add_with(&to_weight, || {
-            let turned = PlainEngine.transpose(&crate::Array::new(&[rows, outputs], g.to_vec()));
             let mut gradient = vec![0.0; outputs * inputs];
-            product(outputs, rows, inputs, turned.values(), to_x.value.values(), &mut gradient);
+            let x = Operand::rows(to_x.value.values(), inputs);
+            product(outputs, rows, inputs, Operand::rows(g, outputs).turned(), x, &mut gradient);
             gradient
         });
         if let Some(bias) = &to_bias {
@@ -45,7 +46,11 @@ pub(super) fn join(tape: &Tape, parts: &[Taped], axis: usize) -> Taped {
         let stride: usize = lengths.iter().sum();
         let mut first = 0;
         for (part, length) in to.iter().zip(lengths) {
-            all.add_with(part, || g.chunks_exact(stride).flat_map(|row| row[first..first + length].to_vec()).collect());
+            all.add_with(part, || {
+                let mut gradient = Vec::with_capacity(outer * length);
+                g.chunks_exact(stride).for_each(|row| gradient.extend_from_slice(&row[first..first + length]));
+                gradient
+            });
             first += length;
         }
     })

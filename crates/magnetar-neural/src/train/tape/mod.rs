@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use crate::plain::silu_slopes;
 use crate::{Array, Engine, Parameters, PlainEngine};
 
 /// An array on a tape.
@@ -135,13 +136,7 @@ impl Engine for Tape {
     fn silu(&self, x: &Taped) -> Taped {
         let to = x.clone();
         self.record(PlainEngine.silu(&x.value), &[x], move |g, all| {
-            all.add_with(&to, || {
-                let slope = |v: f32| {
-                    let s = crate::plain::logistic(v);
-                    s + v * s * (1.0 - s)
-                };
-                g.iter().zip(to.value.values()).map(|(g, v)| g * slope(*v)).collect()
-            });
+            all.add_with(&to, || silu_slopes(to.value.values(), g));
         })
     }
 
