@@ -22,7 +22,8 @@ fn a_sweep_writes_a_table_and_a_page_once_and_verifies() {
     let said: serde_json::Value = serde_json::from_str(&succeed(&["sweep", file, "--out", out_arg, "--json"])).unwrap();
     assert_eq!((said["points_made"].as_u64(), said["rows_made"].as_u64()), (Some(4), Some(240)));
     let page = fs::read_to_string(out.join("sweep.html")).unwrap();
-    assert!(page.contains("Main effects of link.reference_snr_db") && page.contains("a &lt;test&gt;"));
+    assert!(page.contains("Main effects of ") && page.contains("<code>link.reference_snr_db</code>"));
+    assert!(!page.contains("Main effects of link.") && page.contains("a &lt;test&gt;"));
     assert!(!page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org").count());
     let table = fs::read(out.join("sweep.parquet")).unwrap();
     assert_eq!(table[..4], *b"PAR1");

@@ -64,3 +64,51 @@ export async function chartsHaveData(page, selector = "svg[role=img]") {
   }
   return charts.length;
 }
+
+// Texts whose colour is too near to what they stand on (WCAG: 4.5 : 1), named with their contrast.
+export async function faintTexts(page) {
+  return page.evaluate(() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const rgb = (paint) => {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = paint;
+      canvas.fillRect(0, 0, 1, 1);
+      return [...canvas.getImageData(0, 0, 1, 1).data];
+    };
+    const luminance = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, c, n) => sum + c * [0.2126, 0.7152, 0.0722][n], 0);
+    const ground = (element) => {
+      for (let at = element; at; at = at.parentElement) {
+        const paint = rgb(getComputedStyle(at).backgroundColor);
+        if (paint[3] > 250) return paint;
+      }
+      return [255, 255, 255];
+    };
+    const faint = new Set();
+    for (const element of document.querySelectorAll("body *")) {
+      const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+      if (!own || !element.checkVisibility() || ["SCRIPT", "STYLE", "TITLE", "OPTION"].includes(element.tagName.toUpperCase())) continue;
+      const style = getComputedStyle(element), inSvg = element.namespaceURI.includes("svg");
+      const [a, b] = [luminance(rgb(inSvg ? style.fill : style.color)), luminance(ground(element))];
+      let opacity = 1;
+      for (let at = element; at; at = at.parentElement) opacity *= Number(getComputedStyle(at).opacity);
+      const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (contrast < 4.5 || opacity < 1) faint.add(element.textContent.trim().slice(0, 30) + ": " + contrast.toFixed(2) + ", opacity " + opacity);
+    }
+    return [...faint];
+  });
+}
+
+// The page is as wide as the window, and nothing inside is cut at its right edge.
+export async function overflows(page) {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const found = scrollWidth === clientWidth ? [] : ["the page: " + scrollWidth + " of " + clientWidth];
+    for (const element of document.querySelectorAll("section, table, fieldset, .head")) {
+      if (element.checkVisibility() && element.scrollWidth > element.clientWidth + 1 && !element.closest(".scroll, .unseen")) {
+        found.push((element.id || element.className || element.tagName) + ": " + element.scrollWidth + " of " + element.clientWidth);
+      }
+    }
+    return found;
+  });
+}

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, test } from "node:test";
-import { browser, chartsHaveData, folder, magnetar, open } from "./harness.mjs";
+import { browser, chartsHaveData, faintTexts, folder, magnetar, open, overflows } from "./harness.mjs";
 
 // Words, numbers, several keys and a logarithmic range on one page; long words that have to be clipped.
 const axes = `
@@ -54,15 +54,21 @@ for (const design of ["one-at-a-time", "grid", "sobol\"\npoints = \"18"]) {
     const head = `name = "pages"\ndescription = "of ${name}"\nsplit = "test"\nrows = 30\n${posterior}design = "${design}"\n`.replace("\"18\"", "18");
     writeFileSync(join(folder, name + ".toml"), head + axes);
     magnetar("sweep", name + ".toml", "--out", name);
-    for (const colorScheme of ["light", "dark"]) {
-      const context = await chrome.newContext({ colorScheme, viewport: { width: 1280, height: 900 } });
+    for (const [colorScheme, width] of [["light", 900], ["dark", 900], ["light", 1280], ["dark", 1280], ["light", 1920], ["dark", 1920]]) {
+      const context = await chrome.newContext({ colorScheme, viewport: { width, height: 900 } });
       const { page, check } = await open(context, pathToFileURL(join(folder, name, "sweep.html")).href);
       const metrics = posterior ? 15 : 9;
       assert.equal(await chartsHaveData(page), 4 * metrics + (posterior ? 1 : 0));
       assert.deepEqual(await clashes(page), []);
+      assert.deepEqual(await overflows(page), []);
+      assert.deepEqual(await faintTexts(page), []);
+      // Where all axes move at once, no line goes from point to point.
+      const lines = await page.locator("[id^=axis-] svg[role=img] path[stroke-width='1.6'][fill=none]").count();
+      assert.equal(lines > 0, name !== "sobol", name + ": " + lines + " lines");
+      assert.ok(!/aoa_error_deg|map_xy_m|arrivals_mean/.test(await page.locator("body").innerText()), "columns are named in words");
       const words = await page.locator("body").innerText();
       for (const word of ["simulated", "nothing is measured", "one standard error", "of " + name]) assert.ok(words.includes(word), word);
-      assert.equal(words.includes("What moves nll most"), posterior !== "");
+      assert.equal(words.includes("What moves joint NLL of the true pose most"), posterior !== "");
       check();
       await context.close();
     }

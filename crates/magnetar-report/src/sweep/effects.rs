@@ -1,9 +1,10 @@
 //! Main effects: one small chart per axis and metric.
 
-use magnetar_study::sweep::{Effect, Metric, SweepTable, main_effects};
+use magnetar_study::sweep::{Effect, Metric, SweepTable, main_effects, scattered};
 
+use super::words::{axis_in_words, metric_in_words, with_unit};
 use crate::Theme;
-use crate::chart::{ChartAxis, Frame, empty, line};
+use crate::chart::{ChartAxis, Frame, empty, line, scatter};
 use crate::palette::Ink;
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 
@@ -17,12 +18,15 @@ const CHARACTER: f64 = 6.0;
 const LABEL: usize = 16;
 
 /// The main effect of one axis on one metric: a thin bar is one standard error of the value either way, a thick one that of its
-/// difference from the mean of all values, where rows have values of their own.
+/// difference from the mean of all values, where rows have values of their own. Of a design that moves all axes at once, the
+/// points are dots, their means over bins marks, and a bar one standard error by how the dots of a bin spread.
 #[must_use]
 pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: Theme) -> String {
     let Some(about) = table.manifest.sweep.axes.get(axis) else { return String::new() };
     let effects = main_effects(table, axis, &metric.name);
-    let title = format!("{} against {}", metric.name, about.name);
+    let (what, against) = (metric_in_words(&metric.name), axis_in_words(table, about));
+    let title = format!("{what} against {against}");
+    let dots = scattered(table, axis, &metric.name);
     let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, &title);
     if effects.is_empty() {
         empty(&mut canvas, [0.0, 0.0, WIDTH, HEIGHT], "nothing was measured");
@@ -38,22 +42,27 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
     let points: Vec<([f64; 2], f64)> = effects
         .iter()
         .enumerate()
-        .map(|(i, effect)| ([x_of(i, effect), effect.mean], effect.stderr.unwrap_or(0.0)))
+        .map(|(i, effect)| ([x_of(i, effect), effect.mean], effect.spread_stderr.or(effect.stderr).unwrap_or(0.0)))
         .collect();
-    let unit = if about.unit.is_empty() { String::new() } else { format!(", {}", about.unit) };
-    let label = format!("{}{unit}", about.name);
+    let dots: Vec<[f64; 2]> = if numeric { dots } else { Vec::new() };
+    let dots: Vec<[f64; 2]> = dots.into_iter().map(|[x, y]| [if log { x.log10() } else { x }, y]).collect();
+    let label = clipped(&with_unit(&against, &about.unit), 42);
     let x = if log {
-        ChartAxis::logarithmic(&label, effects.iter().filter_map(|effect| effect.number))
+        let values = effects.iter().filter_map(|effect| effect.number).chain(dots.iter().map(|dot| 10f64.powf(dot[0])));
+        ChartAxis::logarithmic(&label, values)
     } else if numeric {
-        ChartAxis::covering(&label, points.iter().map(|(p, _)| p[0]))
+        ChartAxis::covering(&label, points.iter().map(|(p, _)| p[0]).chain(dots.iter().map(|dot| dot[0])))
     } else {
         // Words of our own instead of marks.
-        ChartAxis::new(&about.name, -0.5, points.len() as f64 - 0.5).marked(Vec::new())
+        ChartAxis::new(&clipped(&against, 42), -0.5, points.len() as f64 - 0.5).marked(Vec::new())
     };
-    let y = ChartAxis::covering(&metric.unit, points.iter().flat_map(|(p, s)| [p[1] - s, p[1] + s]));
+    let reach = points.iter().flat_map(|(p, s)| [p[1] - s, p[1] + s]).chain(dots.iter().map(|dot| dot[1]));
+    let y = ChartAxis::covering(&metric.unit, reach);
     let frame = Frame::within([0.0, 0.0, WIDTH, HEIGHT], x, y);
-    frame.draw(&mut canvas, &metric.name);
-    if numeric {
+    frame.draw(&mut canvas, &clipped(&with_unit(&what, &metric.unit), 36));
+    if !dots.is_empty() {
+        scatter(&mut canvas, &frame, dots, 1.6, Ink::Muted);
+    } else if numeric {
         line(&mut canvas, &frame, points.iter().map(|(p, _)| *p), Stroke::new(Ink::Rx, 1.6));
     } else {
         words(&mut canvas, &frame, &effects);
@@ -62,7 +71,8 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
         let mut bar =
             |reach: f64, stroke: Stroke| canvas.line(frame.at([*x, y - reach]), frame.at([*x, y + reach]), stroke);
         bar(*stderr, Stroke::new(Ink::Muted, 1.0));
-        if let Some(paired) = effect.paired_stderr {
+        // Points of a bin differ in all axes: their rows' differences say nothing of this one alone.
+        if let (Some(paired), None) = (effect.paired_stderr, effect.spread_stderr) {
             bar(paired, Stroke::new(Ink::Rx, 3.0));
         }
         canvas.circle(frame.at([*x, *y]), 3.2, Ink::Rx, Stroke::new(Ink::Background, 1.0));

@@ -3,6 +3,7 @@
 mod effects;
 mod page;
 mod tornado;
+mod words;
 
 pub use effects::effect_chart;
 pub use page::sweep_page;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use magnetar_files::seal;
 use magnetar_study::sweep::{Axis, Design, Metric, Posterior, SweepTable, sensitivities};
 
+use super::words::{axis_in_words, metric_in_words, with_unit};
 use super::{effect_chart, sensitivity_chart};
 use crate::Theme;
 use crate::svg::escape;
@@ -19,10 +20,12 @@ const LISTED: usize = 500;
 pub fn sweep_page(table: &SweepTable) -> String {
     let manifest = &table.manifest;
     let mut body = format!(
-        "<header><h1>{}</h1><span class=\"badge\">simulated</span><p>{}</p></header>\n<main>\n",
+        "<header><h1>{}</h1><span class=\"badge\">simulated</span><p>{}</p></header>\n",
         escape(&manifest.sweep.name),
         escape(&manifest.sweep.description)
     );
+    contents(&mut body, table);
+    body.push_str("<main>\n");
     facts(&mut body, table);
     if let Some(metric) = sensitivity_metric(table) {
         sensitivity(&mut body, table, metric);
@@ -35,6 +38,18 @@ pub fn sweep_page(table: &SweepTable) -> String {
         escape(&manifest.version)
     );
     seal(&frame(&format!("{}: sweep", manifest.sweep.name), &body))
+}
+
+/// Where everything is.
+fn contents(body: &mut String, table: &SweepTable) {
+    body.push_str("<nav class=\"contents\" aria-label=\"contents\"><a href=\"#sweep\">Sweep</a>");
+    if sensitivity_metric(table).is_some_and(|metric| sensitivities(table, &metric.name).is_some()) {
+        body.push_str("<a href=\"#most\">What moves most</a>");
+    }
+    for (i, axis) in table.manifest.sweep.axes.iter().enumerate() {
+        let _ = write!(body, "<a href=\"#axis-{i}\">{}</a>", escape(&axis_in_words(table, axis)));
+    }
+    body.push_str("<a href=\"#points\">Points</a></nav>\n");
 }
 
 /// The metric whose movers are listed: the posterior's NLL, else the arrivals found.
@@ -55,7 +70,7 @@ fn facts(body: &mut String, table: &SweepTable) {
         }
         Posterior::Base => format!("by {scorer}, which knows the base recipe only"),
     };
-    body.push_str("<section class=\"wide\"><h2>Sweep</h2><dl class=\"facts\">");
+    body.push_str("<section class=\"wide\" id=\"sweep\"><h2>Sweep</h2><dl class=\"facts\">");
     for (name, value) in [
         ("points", format!("{} ({})", count(manifest.points.len() as u64), manifest.sweep.design.label())),
         ("rows of a point", count(manifest.sweep.rows)),
@@ -76,7 +91,7 @@ fn facts(body: &mut String, table: &SweepTable) {
 
 fn sensitivity(body: &mut String, table: &SweepTable, metric: &Metric) {
     let Some(found) = sensitivities(table, &metric.name) else { return };
-    let chart = sensitivity_chart(&metric.name, &metric.unit, &found, Theme::Page);
+    let chart = sensitivity_chart(&metric_in_words(&metric.name), &metric.unit, &found, Theme::Page);
     let known = match table.manifest.sweep.posterior {
         Posterior::None => "",
         Posterior::Own | Posterior::Base => {
@@ -85,10 +100,10 @@ fn sensitivity(body: &mut String, table: &SweepTable, metric: &Metric) {
     };
     let _ = write!(
         body,
-        "<section class=\"wide\"><h2>What moves {} most</h2><p class=\"caption\">One key at a time; the axis with the largest \
+        "<section class=\"wide\" id=\"most\"><h2>What moves {} most</h2><p class=\"caption\">One key at a time; the axis with the largest \
          difference from the base recipe comes first. Differences are taken row by row; bars and ± are one standard error of \
          such a paired difference.{known} Orange is more than the base, blue is less.</p>{chart}",
-        escape(&metric.name)
+        escape(&metric_in_words(&metric.name))
     );
     body.push_str("<div class=\"scroll\"><table><thead><tr>");
     for (name, unit) in [("axis", ""), ("value", ""), ("base", ""), ("unit", ""), ("difference", &metric.unit)] {
@@ -115,14 +130,14 @@ fn effects(body: &mut String, table: &SweepTable) {
         Design::OneAtATime => "the other keys as in the base recipe",
         Design::Grid => "averaged over the other axes",
         Design::LatinHypercube | Design::Sobol => {
-            "each mark the mean over a bin of points; the other axes differ between bins, which the bars do not include"
+            "dots are the points, which the other axes move as well; marks are means over bins of equally many, bars one standard error by how far the dots of a bin spread"
         }
     };
     for (i, axis) in table.manifest.sweep.axes.iter().enumerate() {
         let _ = write!(
             body,
-            "<section class=\"wide\"><h2>Main effects of {}</h2><p class=\"caption\"><code>{}</code>, {others}.</p><div style=\"display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:8px\">",
-            escape(&axis.name),
+            "<section class=\"wide\" id=\"axis-{i}\"><h2>Main effects of {}</h2><p class=\"caption\"><code>{}</code>: {others}.</p><div class=\"effects\">",
+            escape(&with_unit(&axis_in_words(table, axis), &axis.unit)),
             escape(&axis.keys.join(", "))
         );
         for metric in &first.metrics {
@@ -135,13 +150,13 @@ fn effects(body: &mut String, table: &SweepTable) {
 fn points(body: &mut String, table: &SweepTable) {
     let manifest = &table.manifest;
     let metrics = table.results.first().map_or(&[][..], |first| &first.metrics);
-    body.push_str("<section class=\"wide\"><h2>Points</h2>");
+    body.push_str("<section class=\"wide\" id=\"points\"><h2>Points</h2>");
     if manifest.points.len() > LISTED {
         let _ = write!(body, "<p class=\"caption\">The first {LISTED}; <code>sweep.parquet</code> has all.</p>");
     }
     body.push_str("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">point</th>");
     manifest.sweep.axes.iter().for_each(|axis| body.push_str(&head(&axis.name, &axis.unit)));
-    metrics.iter().for_each(|metric| body.push_str(&head(&metric.name, &metric.unit)));
+    metrics.iter().for_each(|metric| body.push_str(&head(&metric_in_words(&metric.name), &metric.unit)));
     body.push_str("</tr></thead><tbody>");
     for (i, (point, result)) in manifest.points.iter().zip(&table.results).enumerate().take(LISTED) {
         let _ = write!(body, "<tr><td>{i}</td>");

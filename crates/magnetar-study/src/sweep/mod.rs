@@ -28,7 +28,7 @@ pub use definition::{Definition, Posterior};
 pub use design::{Design, MAX_POINTS};
 pub use file::{MAX_ROWS, Sweep};
 pub use measure::Metric;
-pub use page_data::{Effect, main_effects};
+pub use page_data::{Effect, main_effects, scattered};
 pub use point::{Point, PointResult};
 pub use run::{Outcome, Progress};
 pub use scoring::{SweepScorer, SweepScorerRecord};

@@ -5,8 +5,11 @@ use super::point::PointResult;
 use super::table::SweepTable;
 use super::{Design, Setting};
 
-/// Bins of a continuous axis.
+/// Most bins of a continuous axis.
 const BINS: usize = 8;
+
+/// Least points in a bin: with fewer, how far they spread is not known.
+const BIN_POINTS: usize = 3;
 
 /// A metric averaged over the points that share an axis's value (or bin of values).
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +26,29 @@ pub struct Effect {
     /// Standard error of the difference from the mean over all values of the axis, taken row by row; `None` where the
     /// metric has no value of its own for each row.
     pub paired_stderr: Option<f64>,
+    /// Of a bin of points whose other axes differ: standard error of the mean by how the points spread, which the other
+    /// axes' part is in.
+    pub spread_stderr: Option<f64>,
     /// Points averaged.
     pub points: usize,
+}
+
+/// The values of a metric at every point of a design that moves all axes at once: value of the axis, value of the metric.
+/// Empty for other designs and for axes without numbers.
+#[must_use]
+pub fn scattered(table: &SweepTable, axis: usize, metric: &str) -> Vec<[f64; 2]> {
+    if !moves_all_at_once(table.manifest.sweep.design) {
+        return Vec::new();
+    }
+    let points = table.manifest.points.iter().zip(&table.results);
+    points
+        .filter_map(|(point, result)| Some([point.settings.get(axis)?.number?, result.metric(metric)?.value?]))
+        .collect()
+}
+
+/// Whether points differ in every axis, so that no two are alike but for one of them.
+fn moves_all_at_once(design: Design) -> bool {
+    matches!(design, Design::LatinHypercube | Design::Sobol)
 }
 
 /// The effect of axis number `axis` on a metric, in the order of its values. For a one-at-a-time sweep only the base point
@@ -58,15 +82,22 @@ pub fn main_effects(table: &SweepTable, axis: usize, metric: &str) -> Vec<Effect
             None => groups.push(vec![*member]),
         }
     }
-    // A continuous axis has a value of its own at every point: bins of equally many points instead.
-    if numeric && groups.len() == members.len() && members.len() > 2 * BINS {
-        groups = members.chunks(members.len().div_ceil(BINS)).map(<[_]>::to_vec).collect();
+    // Where every point moves all axes, a point says nothing of one axis alone: bins of equally many points instead.
+    let scattered = moves_all_at_once(table.manifest.sweep.design);
+    if numeric && scattered && (groups.len() == members.len() || groups.len() > BINS) {
+        let bins = (members.len() / BIN_POINTS).clamp(1, BINS);
+        groups =
+            (0..bins).map(|n| members[n * members.len() / bins..(n + 1) * members.len() / bins].to_vec()).collect();
     }
     let views = table.manifest.base.split(&table.manifest.sweep.split).map_or(1, |split| split.views as usize);
     let paired = paired_stderrs(&groups, metric, views);
-    let effect = |(i, group): (usize, &Vec<Member<'_>>)| Effect {
-        paired_stderr: paired.as_ref().and_then(|all| all[i]),
-        ..effect(group, numeric)
+    let effect = |(i, group): (usize, &Vec<Member<'_>>)| {
+        let values: Vec<f64> = group.iter().map(|member| member.value).collect();
+        Effect {
+            paired_stderr: paired.as_ref().and_then(|all| all[i]),
+            spread_stderr: if scattered { mean_and_stderr(&values).1 } else { None },
+            ..effect(group, numeric)
+        }
     };
     groups.iter().enumerate().map(effect).collect()
 }
@@ -115,6 +146,7 @@ fn effect(group: &[Member<'_>], numeric: bool) -> Effect {
         mean: group.iter().map(|member| member.value).sum::<f64>() / n,
         stderr: stderr.map(|sum| sum / n),
         paired_stderr: None,
+        spread_stderr: None,
         points: group.len(),
     }
 }

@@ -348,6 +348,25 @@ fn scores_are_measured_row_by_row_differences_are_paired_and_verification_scores
     assert_ne!(sweep.hashes(twin.as_ref()), sweep.hashes(scorer.as_ref()));
 }
 
+/// Where every point moves all axes, effects are means over bins of points with their spread.
+#[test]
+fn effects_of_scattered_points_are_binned_with_their_spread() {
+    let axes = "[[axis]]\nkey = \"link.reference_snr_db\"\nfrom = 20\nto = 60\n[[axis]]\nkey = \"sre.p_fa\"\nfrom = 0.001\nto = 0.05";
+    let sweep = sweep("design = \"latin-hypercube\"\npoints = 13", axes).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let table = run(&sweep, folder.path(), 2).table;
+    let effects = main_effects(&table, 0, "arrivals_mean");
+    assert_eq!(effects.iter().map(|effect| effect.points).sum::<usize>(), 13);
+    assert!(effects.len() == 4 && effects.iter().all(|effect| effect.points >= 3 && effect.spread_stderr.is_some()));
+    let dots = scattered(&table, 0, "arrivals_mean");
+    assert_eq!(dots.len(), 13);
+    // The mean over all bins, by their points, is the mean over all dots.
+    let mean = dots.iter().map(|dot| dot[1]).sum::<f64>() / 13.0;
+    let binned = effects.iter().map(|effect| effect.mean * effect.points as f64).sum::<f64>() / 13.0;
+    assert!((mean - binned).abs() < 1e-12);
+    assert!(effects[0].mean < effects[3].mean, "a higher level, more arrivals");
+}
+
 #[test]
 fn a_scorer_that_a_sweep_cannot_use_is_refused_before_any_work() {
     let taken = "[[axis]]\nname = \"p1m\"\nkey = \"sre.p_fa\"\nvalues = [0.02]";
