@@ -65,6 +65,15 @@ fn posterior_figures_come_from_rows_and_sets() {
         let drawn = fs::read_to_string(&out).unwrap();
         assert!(drawn.contains("Simulated") && !drawn.contains("NaN"), "{figure}");
     }
+    // All of them at once, with two scorers.
+    let all = folder.path().join("figures");
+    let two = ["--scorer", "twin", "--scorer", "uniform", "--limit", "2"];
+    cli::succeed(&[&["plot", "paper", text(&data), "-o", text(&all)][..], &two].concat());
+    for name in ["volumes", "cone", "marginal-twin", "slices-uniform", "fusion-twin"] {
+        let drawn = fs::read_to_string(all.join(format!("{name}.svg"))).unwrap();
+        assert!(drawn.contains("Simulated") && !drawn.contains("NaN"), "{name}");
+        assert_eq!(name == "volumes", drawn.contains("P joint"), "badges");
+    }
     let out = folder.path().join("x.svg");
     assert!(cli::fail(&["plot", "marginal", text(&data), "--row", "77", "-o", text(&out)]).contains("no row 77"));
     assert!(cli::fail(&["plot", "cone", text(&data), "--split", "nope", "-o", text(&out)]).contains("nope"));
@@ -192,17 +201,46 @@ fn the_server_answers_its_own_page_only() {
         ("room_m", serde_json::json!([0, 1e300, 0, 1, 0, 1])),
         ("tx", serde_json::json!({ "position_m": [99, 0, 1], "heading_deg": 0 })),
         ("tx_power_offset_db", serde_json::json!(1e9)),
+        ("scene", serde_json::json!("x".repeat(100_000))),
+        ("scorer", serde_json::json!("../../etc/passwd")),
+        ("max_order", serde_json::json!(4)),
+        ("shown", serde_json::json!(1)),
+        ("views", serde_json::Value::Array(vec![state["rx"].clone(); 5])),
+        ("views", serde_json::json!([{ "position_m": [1e9, 0, 1], "heading_deg": 0 }])),
     ] {
         let mut broken = state.clone();
         broken[key] = value;
         let (status, answer) = viewer.post("/api/link", &own, &broken.to_string());
         assert_eq!(status, 422, "{key}");
-        assert!(answer.contains("error"));
+        assert!(answer.contains("error") && answer.len() < 2000);
+        for (address, body) in [
+            ("/api/coverage", broken.to_string()),
+            ("/api/command", serde_json::json!({ "state": broken, "row": null, "command": "locate" }).to_string()),
+        ] {
+            // Neither asks a scorer, and a command says what is shown, wherever the TX is.
+            let fine = key == "scorer" || (key == "tx" && address == "/api/command");
+            assert_eq!(viewer.post(address, &own, &body).0, if fine { 200 } else { 422 }, "{key} at {address}");
+        }
     }
     let mut crowd = state.clone();
     let one = state["boxes"][0].clone();
     crowd["boxes"] = serde_json::Value::Array(vec![one; 2001]);
     assert_eq!(viewer.post("/api/link", &own, &crowd.to_string()).0, 422);
+    // The work of high orders grows with a power of the boxes.
+    crowd["boxes"].as_array_mut().unwrap().truncate(13);
+    crowd["max_order"] = 3.into();
+    let (status, answer) = viewer.post("/api/coverage", &own, &crowd.to_string());
+    assert!(status == 422 && answer.contains("up to 12 boxes"), "{answer}");
+    let (status, answer) = viewer.post("/api/coverage", &own, &good);
+    assert!(status == 200 && answer.contains("\"columns\":100"));
+    assert_eq!(viewer.post("/api/scene", &own, "{\"scene\":\"nowhere\"}").0, 422);
+    assert_eq!(viewer.post("/api/scene", &own, "{\"scene\":\"lab\"}").0, 200);
+    let command = |kind: &str| {
+        let body = serde_json::json!({ "state": state, "row": null, "command": kind }).to_string();
+        viewer.post("/api/command", &own, &body)
+    };
+    assert!(command("trace").1.contains("magnetar trace lab_middle --tx "));
+    assert_eq!(command("rm").0, 400);
     assert_eq!(viewer.post("/api/row", &own, "{\"split\":\"test\",\"index\":0}").0, 422);
     assert_eq!(viewer.post("/api/link", &own, &good).0, 200, "it still works");
 }

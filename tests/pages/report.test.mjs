@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, test } from "node:test";
-import { browser, chartsHaveData, folder, magnetar, open, serve } from "./harness.mjs";
+import { browser, chartsHaveData, faintTexts, folder, magnetar, open, overflows, serve } from "./harness.mjs";
 
 let chrome;
 before(async () => {
@@ -14,27 +14,46 @@ before(async () => {
 });
 after(async () => { await chrome.close(); });
 
-for (const colorScheme of ["light", "dark"]) {
-  test("the report opens without errors and every chart has data, " + colorScheme, async () => {
-    magnetar("report", "sim", "-o", "report.html");
-    assert.ok(statSync(join(folder, "report.html")).size < 5e6);
-    const context = await chrome.newContext({ colorScheme });
-    const { page, check } = await open(context, pathToFileURL(join(folder, "report.html")).href);
-    // Four splits with coverage, distributions and two examples of four charts each.
-    assert.equal(await chartsHaveData(page), 4 * (2 + 2 * 4));
-    const words = await page.locator("body").innerText();
-    for (const word of ["simulated", "train", "fusion", "Coverage", "Distributions", "Row 0 of test"]) assert.ok(words.includes(word), word);
-    await page.locator("summary").click();
-    assert.ok((await page.locator("details tbody tr").count()) > 50);
-    check();
-    await context.close();
-  });
-}
+test("the report is short until it is unfolded, leads everywhere, and every chart has data", async () => {
+  magnetar("report", "sim", "-o", "report.html");
+  assert.ok(statSync(join(folder, "report.html")).size < 5e6);
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [900, 1280, 1920]) {
+      const about = width + " px, " + colorScheme;
+      const context = await chrome.newContext({ colorScheme, viewport: { width, height: 900 } });
+      const { page, check } = await open(context, pathToFileURL(join(folder, "report.html")).href);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) < 4000, about);
+      for (const link of await page.locator("nav a").all()) {
+        await link.click();
+        const target = (await link.getAttribute("href")).slice(1);
+        const seen = await page.evaluate((id) => {
+          const part = document.getElementById(id), { top } = part.getBoundingClientRect();
+          return { open: part.tagName !== "DETAILS" || part.open, top, room: innerHeight };
+        }, target);
+        assert.ok(seen.open && seen.top < seen.room && seen.top > -5, about + ": " + target + " " + JSON.stringify(seen));
+      }
+      await page.evaluate(() => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
+      // Four splits with coverage, distributions and two examples of four charts each.
+      assert.equal(await chartsHaveData(page), 4 * (2 + 2 * 4), about);
+      assert.deepEqual(await overflows(page), [], about);
+      assert.deepEqual(await faintTexts(page), [], about);
+      // Dots of the coverage stand out from their ground.
+      const dots = await page.locator("svg[aria-label^=Coverage] g[stroke-linecap=round] path").evaluateAll((all) => all.map((path) => [path.getAttribute("stroke-opacity"), path.getAttribute("stroke-width")].map(Number)));
+      assert.ok(dots.length >= 8 && dots.every(([opacity, dot]) => opacity >= 0.75 && dot >= 2.5), JSON.stringify(dots));
+      const words = await page.locator("body").innerText();
+      for (const word of ["simulated", "train", "fusion", "Coverage", "Distributions", "Row 0 of test"]) assert.ok(words.includes(word), word);
+      assert.ok((await page.locator("details tbody tr").count()) > 50);
+      check();
+      await context.close();
+    }
+  }
+});
 
 test("a dataset of one row without channel says so", async () => {
   magnetar("report", "bare", "-o", "bare.html");
   const context = await chrome.newContext();
   const { page, check } = await open(context, pathToFileURL(join(folder, "bare.html")).href);
+  await page.evaluate(() => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
   assert.ok((await page.locator("body").innerText()).includes("stores no channel"));
   check();
   const server = await serve("bare");

@@ -3,14 +3,14 @@
 
 function showRow() {
   const row = view.row;
-  byId("badge").textContent = row ? "simulated, stored row" : "simulated";
+  byId("badge").textContent = start.measured ? "measured" : row ? "simulated, stored row" : "simulated";
+  byId("title").textContent = start.dataset ? start.title : view.base.scene;
   if (!start.dataset) return;
   byId("dataset").hidden = false;
-  if (row) {
-    byId("split").value = row.split;
-    byId("index").value = row.index;
-    byId("index").max = start.dataset.splits[row.split] - 1;
-  }
+  const at = row || view.base.row;
+  byId("split").value = at.split;
+  byId("index").value = at.index;
+  byId("index").max = start.dataset.splits[at.split] - 1;
   const rows = start.dataset.splits[byId("split").value] || 0;
   byId("rows").textContent = "of " + rows + (row ? "" : " (changed: no longer the stored row)");
 }
@@ -18,27 +18,24 @@ function showRow() {
 async function goTo(split, index) {
   const rows = start.dataset.splits[split] || 0;
   if (!rows) { say("The split " + split + " has no rows."); return; }
-  const row = { split, index: Math.min(Math.max(index, 0), rows - 1) };
   try {
-    const answer = await (await post("/api/row", row)).json();
-    [view.state, view.result, view.row, view.selected] = [answer.state, answer.result, row, 0];
+    await begin({ scene: start.state.scene, row: { split, index: Math.min(Math.max(index, 0), rows - 1) } });
     say("");
     showAll();
+    showDevices(true);
+    remember();
   } catch (error) {
-    say(error.message);
+    if (error instanceof Lost) lost();
+    else say(error.message);
   }
 }
 
 async function exportPage() {
   try {
-    const answer = await post("/api/export", view.state);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(await answer.blob());
-    link.download = "magnetar-view.html";
-    link.click();
-    URL.revokeObjectURL(link.href);
+    download("magnetar-view.html", await (await post("/api/export", { ...view.state, posterior: true })).blob());
   } catch (error) {
-    say(error.message);
+    if (error instanceof Lost) lost();
+    else say(error.message);
   }
 }
 
@@ -53,12 +50,20 @@ function wireDataset() {
   for (const id of ["split", "index", "previous", "next"]) byId(id).disabled = !start.live;
 }
 
+function setTheme(theme) {
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  draw3d();
+  draw3dVolume();
+}
+
 function wireTheme() {
   const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
   byId("theme").addEventListener("click", () => {
     const now = document.documentElement.dataset.theme || (dark() ? "dark" : "light");
-    document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
-    draw3d();
+    view.theme = now === "dark" ? "light" : "dark";
+    setTheme(view.theme);
+    note();
   });
 }
 
@@ -66,14 +71,21 @@ function showAll() {
   showRow();
   showDevices();
   showResult();
+  refreshFloor();
 }
 
 wirePlan();
-wire3d();
+wireCamera(byId("room3d"), roomCamera, draw3d);
+wireCamera(byId("volume"), volumeCamera, draw3dVolume);
 wirePanels();
+wireFloor();
 wireDataset();
 wireTheme();
-byId("export").disabled = !start.live;
-byId("export").addEventListener("click", exportPage);
+wireSave();
+wireCommands();
+wireHover();
+wirePlay();
 byId("offline").hidden = start.live;
+if (start.live) byId("export").addEventListener("click", exportPage);
 showAll();
+wireAddress();

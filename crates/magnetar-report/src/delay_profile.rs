@@ -12,9 +12,11 @@ const OVERSAMPLING: usize = 4;
 pub struct DelayProfile {
     /// Distance of the samples, seconds.
     pub step_s: f64,
-    /// Energy at delay `n * step_s`, dB over unit-variance noise in one bin: noise alone lies around 3 dB (two
+    /// Energy at delay `n * step_s - clock_offset_s`, dB over unit-variance noise in one bin: noise alone lies around 3 dB (two
     /// channels), a path of per-bin SNR s at `10 log10(2 s bins)`.
     pub energy_db: Vec<f64>,
+    /// What has been taken off every delay, seconds.
+    pub clock_offset_s: f64,
 }
 
 impl DelayProfile {
@@ -37,7 +39,20 @@ impl DelayProfile {
             }
         }
         let energy_db = energy.into_iter().map(|e| 10.0 * e.max(1e-12).log10()).collect();
-        Self { step_s: 1.0 / (band.spacing_hz() * len as f64), energy_db }
+        Self { step_s: 1.0 / (band.spacing_hz() * len as f64), energy_db, clock_offset_s: 0.0 }
+    }
+
+    /// The same with the offset of the receiver's clock (seconds) taken off all delays.
+    #[must_use]
+    pub fn shifted(self, clock_offset_s: f64) -> Self {
+        Self { clock_offset_s: self.clock_offset_s + clock_offset_s, ..self }
+    }
+
+    /// Delay of the strongest sample, seconds.
+    #[must_use]
+    pub fn strongest_s(&self) -> f64 {
+        let strongest = self.energy_db.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        strongest.map_or(0.0, |(n, _)| n as f64 * self.step_s) - self.clock_offset_s
     }
 
     /// The unambiguous range, seconds.
@@ -49,7 +64,7 @@ impl DelayProfile {
     /// Energy at a delay (seconds, any whole number of ranges away), dB, from the nearest sample.
     #[must_use]
     pub fn at(&self, delay_s: f64) -> f64 {
-        let n = (delay_s.rem_euclid(self.range_s()) / self.step_s).round() as usize;
+        let n = ((delay_s + self.clock_offset_s).rem_euclid(self.range_s()) / self.step_s).round() as usize;
         self.energy_db.get(n % self.energy_db.len().max(1)).copied().unwrap_or(f64::NAN)
     }
 }

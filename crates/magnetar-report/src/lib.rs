@@ -8,6 +8,7 @@
 pub mod chart;
 pub mod colormap;
 pub mod corpus;
+mod coverage;
 mod delay_profile;
 mod error;
 pub mod figure;
@@ -23,9 +24,10 @@ pub mod sweep;
 pub mod ticks;
 pub mod view;
 
+pub use coverage::{CoverageLink, CoverageMap};
 pub use delay_profile::DelayProfile;
 pub use error::ReportError;
-pub use link_scorer::LinkScorer;
+pub use link_scorer::{LinkScorer, knowledge_in_words};
 pub use palette::Theme;
 pub use png::png_from_svg;
 pub use signal_charts::{ProfileMark, channel_chart, delay_chart, titled_channel_chart};

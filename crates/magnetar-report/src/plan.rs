@@ -4,7 +4,7 @@ use magnetar_scene::{BoxShape, Pose, Room};
 use magnetar_trace::{Path, Surface};
 
 use crate::chart::{ChartAxis, Frame, LegendKey, Marker, arrow, legend, marker};
-use crate::palette::{Ink, power_ink, surface_style};
+use crate::palette::{Ink, Theme, power_ink, surface_style};
 use crate::simulator::LinkPath;
 use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 
@@ -76,16 +76,22 @@ pub fn plan_frame(outer: [f64; 4], room: &Room) -> Frame {
 /// Draws a plan within `outer` (`[x, y, width, height]`, pixels).
 pub fn draw_plan(canvas: &mut Canvas, frame: &Frame, plan: &FloorPlan<'_>, title: &str, colour: PathColour) {
     frame.draw(canvas, title);
+    // A page lays a map of the floor under this.
+    canvas.begin("data-room=\"\"");
     draw_room(canvas, frame, plan.room, plan.boxes);
+    canvas.end();
     canvas.begin_clip(frame.area);
     // The strongest last, on top.
-    let mut order: Vec<&PlanPath> = plan.paths.iter().collect();
-    order.sort_by(|a, b| a.relative_db.total_cmp(&b.relative_db));
-    for path in order {
+    let mut order: Vec<(usize, &PlanPath)> = plan.paths.iter().enumerate().collect();
+    order.sort_by(|(_, a), (_, b)| a.relative_db.total_cmp(&b.relative_db));
+    for (n, path) in order {
+        // A page lights up what belongs together.
+        canvas.begin(&format!("data-path=\"{n}\""));
         let (ink, dash, _) = surface_style(path.surface);
         let ink = if colour == PathColour::Power { power_ink(path.relative_db) } else { ink };
         let width = (2.6 + path.relative_db / 16.0).clamp(1.0, 2.6);
         canvas.polyline(path.points.iter().map(|p| frame.at(*p)), Stroke::new(ink, width).dash(dash));
+        canvas.end();
     }
     canvas.end_clip();
     draw_devices(canvas, frame, plan.tx.as_ref(), plan.rx);
@@ -117,6 +123,11 @@ pub fn draw_devices(canvas: &mut Canvas, frame: &Frame, tx: Option<&Pose>, rx: &
     if let Some(pose) = tx {
         device(pose, Ink::Tx, Marker::Tx);
     }
+}
+
+/// Height that [`plan_legend`] takes, pixels.
+pub(crate) fn plan_legend_height(width: f64, plan: &FloorPlan<'_>, colour: PathColour) -> f64 {
+    plan_legend(&mut Canvas::new(1.0, 1.0, Theme::Page, ""), [0.0, 0.0], width, plan, colour)
 }
 
 /// Draws what the marks and lines of a plan mean, in rows of `width` pixels; returns its height.

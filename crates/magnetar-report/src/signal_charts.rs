@@ -6,17 +6,18 @@ use crate::chart::{ChartAxis, Frame, LegendKey, Marker, legend, line, marker, st
 use crate::delay_profile::DelayProfile;
 use crate::palette::{Ink, Theme};
 use crate::svg::{Canvas, Stroke};
+use crate::ticks;
 
 /// Width of the charts, pixels.
-const WIDTH: f64 = 460.0;
+const WIDTH: f64 = 360.0;
 
 /// Height of the charts, pixels.
-const HEIGHT: f64 = 280.0;
+const HEIGHT: f64 = 244.0;
 
 /// An arrival in a delay profile.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProfileMark {
-    /// Delay as the receiver sees it (timing offset included), seconds.
+    /// Delay on the profile's scale, seconds.
     pub delay_s: f64,
     /// Per-bin SNR, dB.
     pub raw_snr_db: f64,
@@ -72,12 +73,17 @@ pub fn delay_chart(
 ) -> String {
     let described = format!("Delay profile with every {truth_name} path and the estimated arrivals");
     let mut canvas = Canvas::new(WIDTH, HEIGHT, theme, &described);
-    let truth_key = format!("{truth_name} path (\u{d7})");
-    let (first, last) = window(profile, truth, found);
+    let truth_key = format!("{truth_name} path \u{d7}");
+    let (first, last) = delay_window(profile, truth, found);
     let gain = 10.0 * (2.0 * bins.max(1) as f64).log10();
     let shown = truth.iter().chain(found).map(|m| m.raw_snr_db + gain);
     let peak = profile.energy_db.iter().copied().chain(shown).fold(20.0, f64::max);
-    let x = ChartAxis::new("delay at the receiver, timing offset included / ns", first * 1e9, last * 1e9);
+    let zero = if profile.clock_offset_s == 0.0 {
+        "receiver's clock".to_owned()
+    } else {
+        format!("clock offset of {} ns taken off", ticks::number(profile.clock_offset_s * 1e9, 1))
+    };
+    let x = ChartAxis::new(&format!("delay / ns ({zero})"), first * 1e9, last * 1e9);
     let frame =
         Frame::within([0.0, 0.0, WIDTH, HEIGHT - 18.0], x, ChartAxis::new("energy over noise / dB", -8.0, peak + 6.0));
     frame.draw(&mut canvas, "Delay profile");
@@ -85,31 +91,37 @@ pub fn delay_chart(
     let curve = (0..=count).map(|n| first + n as f64 * profile.step_s).map(|t| [t * 1e9, profile.at(t)]);
     line(&mut canvas, &frame, curve, Stroke::new(Ink::Channel0, 1.5));
     let place = |m: &ProfileMark| [unwrap(m.delay_s, first, profile.range_s()) * 1e9, m.raw_snr_db + gain];
-    let stem: Vec<[f64; 2]> = truth.iter().map(place).collect();
-    stems(&mut canvas, &frame, &stem, Stroke::new(Ink::Truth, 1.2).dash("2 2"));
-    for (marks, shape, radius) in [(truth, Marker::Cross, 4.0), (found, Marker::Ring, 6.0)] {
-        for at in marks.iter().map(place).filter(|at| at[0] <= frame.x.max && at[1] >= frame.y.min) {
-            marker(&mut canvas, frame.at(at), shape, radius);
+    let marked = [("path", truth, Marker::Cross, 4.0), ("arrival", found, Marker::Ring, 6.0)];
+    for (kind, marks, shape, radius) in marked {
+        for (n, at) in marks.iter().map(place).enumerate() {
+            // A page lights up what belongs together.
+            canvas.begin(&format!("data-{kind}=\"{n}\""));
+            if shape == Marker::Cross {
+                stems(&mut canvas, &frame, &[at], Stroke::new(Ink::Truth, 1.2).dash("2 2"));
+            }
+            if at[0] <= frame.x.max && at[1] >= frame.y.min {
+                marker(&mut canvas, frame.at(at), shape, radius);
+            }
+            canvas.end();
         }
     }
     let keys = [
         LegendKey { ink: Ink::Channel0, dash: "", name: "matched filter" },
         LegendKey { ink: Ink::Truth, dash: "2 2", name: &truth_key },
-        LegendKey { ink: Ink::Estimate, dash: "", name: "SRE estimate (ring)" },
+        LegendKey { ink: Ink::Estimate, dash: "", name: "SRE (ring)" },
     ];
     finish(canvas, &keys)
 }
 
 /// The chart with the names of its lines below.
 fn finish(mut canvas: Canvas, keys: &[LegendKey]) -> String {
-    legend(&mut canvas, [54.0, HEIGHT - 8.0], WIDTH - 60.0, keys);
+    legend(&mut canvas, [20.0, HEIGHT - 8.0], WIDTH - 20.0, keys);
     canvas.finish()
 }
 
 /// The stretch of delay worth looking at, seconds.
-fn window(profile: &DelayProfile, truth: &[ProfileMark], found: &[ProfileMark]) -> (f64, f64) {
-    let strongest = profile.energy_db.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-    let anchor = strongest.map_or(0.0, |(n, _)| n as f64 * profile.step_s);
+pub(crate) fn delay_window(profile: &DelayProfile, truth: &[ProfileMark], found: &[ProfileMark]) -> (f64, f64) {
+    let anchor = profile.strongest_s();
     let (mut first, mut last) = (anchor, anchor);
     for mark in truth.iter().chain(found) {
         // Around the strongest sample, so that arrivals on both sides of the wrap stay together.

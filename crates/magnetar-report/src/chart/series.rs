@@ -25,7 +25,7 @@ pub fn scatter(canvas: &mut Canvas, frame: &Frame, values: impl IntoIterator<Ite
     }
     canvas.begin_clip(frame.area);
     canvas.begin("stroke-linecap=\"round\"");
-    canvas.path(&d, Stroke::new(ink, 2.0 * radius).opacity(0.55), Ink::None, 1.0);
+    canvas.path(&d, Stroke::new(ink, 2.0 * radius).opacity(0.8), Ink::None, 1.0);
     canvas.end();
     canvas.end_clip();
 }

@@ -4,7 +4,7 @@ use magnetar_posterior::Fused;
 
 use super::caption::Caption;
 use super::{FLOOR_DB, PosteriorPicture, decibels, hpd_threshold, peak};
-use crate::chart::{ChartAxis, ColourBar, Frame, Grid, contours, heatmap};
+use crate::chart::{ChartAxis, ColourBar, Frame, Grid, LegendKey, Marker, contours, heatmap, legend, marker};
 use crate::colormap::{Rgb, contrast, viridis};
 use crate::palette::{Ink, Theme};
 use crate::plan::{draw_devices, draw_room};
@@ -16,7 +16,7 @@ use crate::svg::{Anchor, Canvas, Stroke, TextStyle};
 pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme) -> String {
     let width = 1040.0;
     let caption = Caption { text: picture.caption, left: 24.0, width };
-    let height = 520.0 + caption.extra_height();
+    let height = 536.0 + caption.extra_height();
     let mut canvas = Canvas::new(width, height, theme, &format!("Early and late fusion. {}", picture.caption));
     let views = picture.rx.len();
     let titles = [format!("early, N = {views}"), format!("late, N = {views}"), "contrast".to_owned()];
@@ -57,11 +57,34 @@ pub fn fusion_figure(picture: &PosteriorPicture<'_>, fused: &Fused, theme: Theme
     );
     let bar = ColourBar { label: "early (\u{2212}1)   late (+1)", range: [-1.0, 1.0] };
     bar.draw(&mut canvas, [974.0, 60.0, 12.0, 340.0], |t| contrast(2.0 * t - 1.0));
-    let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);
-    let key = "solid: 50 % HPD mass; dashed: 90 %; contrast = (late \u{2212} early) / (late + early), blank where both are 40 dB under the peak";
-    canvas.text([24.0, 490.0], key, style);
+    key(&mut canvas, [24.0, 490.0], picture);
     caption.draw(&mut canvas, height, 12.0);
     canvas.finish()
+}
+
+/// What marks, lines and colours mean.
+fn key(canvas: &mut Canvas, [x, y]: [f64; 2], picture: &PosteriorPicture<'_>) {
+    let style = TextStyle::new(11.0, Ink::Text, Anchor::Start);
+    let mut at = x;
+    let views = format!("RX ({} views)", picture.rx.len());
+    for (mark, name) in [(Marker::Tx, "true TX"), (Marker::Rx, views.as_str())] {
+        if mark == Marker::Tx && picture.truth.is_none() {
+            continue;
+        }
+        marker(canvas, [at + 8.0, y - 4.0], mark, 5.5);
+        canvas.text([at + 19.0, y], name, style);
+        at += 30.0 + 6.0 * name.chars().count() as f64;
+    }
+    let keys = [
+        LegendKey { ink: Ink::Text, dash: "", name: "50 % HPD set" },
+        LegendKey { ink: Ink::Text, dash: "4 2.5", name: "90 % HPD set" },
+        LegendKey { ink: Ink::Wall, dash: "", name: "walls" },
+        LegendKey { ink: Ink::Board, dash: "", name: "boards" },
+    ];
+    let shown = if picture.boxes.is_empty() { 3 } else { 4 };
+    legend(canvas, [at, y], 640.0, &keys[..shown]);
+    let contrast = "contrast = (late \u{2212} early) / (late + early): blue where late fusion has more, blank where both are 40 dB under the peak";
+    canvas.text([x, y + 17.0], contrast, style);
 }
 
 /// The contrast of a cell, blank where neither order puts any mass worth a colour.

@@ -1,8 +1,7 @@
 //! The XY marginal in dB with the field of conditional headings.
 
-use std::f64::consts::TAU;
-
 use super::caption::Caption;
+use super::heading_modes::heading_modes;
 use super::{FLOOR_DB, PosteriorPicture, decibels, peak};
 use crate::chart::{ChartAxis, ColourBar, Frame, Grid, Marker, arrow, contours, heatmap, marker};
 use crate::colormap::{Rgb, viridis};
@@ -21,7 +20,7 @@ const ARROWS: usize = 11;
 #[must_use]
 pub fn marginal_figure(picture: &PosteriorPicture<'_>, theme: Theme) -> String {
     let caption = Caption { text: picture.caption, left: 16.0, width: 520.0 };
-    let height = 645.0 + caption.extra_height();
+    let height = 662.0 + caption.extra_height();
     let mut canvas =
         Canvas::new(520.0, height, theme, &format!("XY marginal of the TX posterior. {}", picture.caption));
     draw_marginal(&mut canvas, [0.0, 0.0, 440.0, 600.0], picture, "p(x, y) and conditional heading");
@@ -56,7 +55,7 @@ fn key(canvas: &mut Canvas, [x, y]: [f64; 2], picture: &PosteriorPicture<'_>) {
     });
     let name = error.map_or("joint mode".into(), |e| format!("joint mode, {} m off", number(e, 2)));
     entry(canvas, Marker::Mode, &name);
-    canvas.text([at, y], "arrows: mean heading", style);
+    canvas.text([x, y + 17.0], "arrows: heading, two where it has two modes, none without", style);
 }
 
 fn mode_xy(picture: &PosteriorPicture<'_>) -> (f64, f64) {
@@ -81,7 +80,8 @@ pub fn draw_marginal(canvas: &mut Canvas, outer: [f64; 4], picture: &PosteriorPi
     frame
 }
 
-/// Mean heading and concentration of a block of cells.
+/// The heading of cells here and there: an arrow where it has one mode, two where it has two, none where it has more or
+/// none. Wide and opaque arrows are certain ones.
 fn heading_field(canvas: &mut Canvas, frame: &Frame, picture: &PosteriorPicture<'_>, marginal: &[f64], db: &[f64]) {
     let size = picture.support.size();
     let block = (size.rows.min(size.columns) / ARROWS).max(1);
@@ -93,22 +93,22 @@ fn heading_field(canvas: &mut Canvas, frame: &Frame, picture: &PosteriorPicture<
             if !(db[cell] > FLOOR_DB && marginal[cell] > 0.0) {
                 continue;
             }
-            let (mut c, mut s) = (0.0, 0.0);
-            for d in 0..size.headings {
-                let mass = f64::from(picture.volume.mass()[d * plane + cell]) / marginal[cell];
-                let (sin, cos) = (d as f64 * TAU / size.headings as f64).sin_cos();
-                (c, s) = (c + mass * cos, s + mass * sin);
-            }
-            let concentration = c.hypot(s).min(1.0);
+            let mass: Vec<f64> =
+                (0..size.headings).map(|d| f64::from(picture.volume.mass()[d * plane + cell])).collect();
             let at = frame.at([picture.support.xs()[j], picture.support.ys()[i]]);
             let length = 0.8 * block as f64 * picture.support.spacing()[0] * frame.x_scale();
-            let start = [
-                at[0] - 0.5 * length * (c / concentration.max(1e-9)),
-                at[1] + 0.5 * length * (s / concentration.max(1e-9)),
-            ];
-            let ink = Ink::Fixed(Rgb(255, 255, 255));
-            let stroke = Stroke::new(ink, 0.5 + 1.5 * concentration).opacity(0.15 + 0.85 * concentration);
-            arrow(canvas, start, s.atan2(c), length, stroke);
+            let modes = heading_modes(&mass);
+            for mode in &modes {
+                let (sin, cos) = mode.heading.sin_cos();
+                // One arrow lies about its cell, two begin in it.
+                let back = if modes.len() == 1 { 0.5 * length } else { 0.0 };
+                let reach = if modes.len() == 1 { length } else { 0.75 * length };
+                let certain = mode.share * mode.concentration;
+                let ink = Ink::Fixed(Rgb(255, 255, 255));
+                let stroke = Stroke::new(ink, 0.5 + 1.5 * certain).opacity(0.25 + 0.75 * certain);
+                let tail = [at[0] - back * cos, at[1] + back * sin];
+                arrow(canvas, tail, mode.heading, reach, stroke);
+            }
         }
     }
     canvas.end_clip();

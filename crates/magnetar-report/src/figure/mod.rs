@@ -3,6 +3,7 @@
 mod caption;
 mod cone;
 mod fusion;
+mod heading_modes;
 mod marginal;
 mod pattern;
 mod room;
@@ -10,6 +11,7 @@ mod slices;
 #[cfg(test)]
 mod tests;
 mod volume;
+mod volumes;
 
 use magnetar_posterior::{Support, Volume};
 use magnetar_scene::{BoxShape, Pose, Room};
@@ -23,6 +25,7 @@ pub(crate) use room::plan_height;
 pub use room::room_figure;
 pub use slices::slices_figure;
 pub use volume::volume_figure;
+pub use volumes::{VolumeRow, volumes_figure};
 
 /// Low end of the dB scales of posteriors, under the peak.
 pub(crate) const FLOOR_DB: f64 = -30.0;

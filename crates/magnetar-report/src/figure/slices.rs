@@ -79,7 +79,7 @@ fn bin_width(picture: &PosteriorPicture<'_>) -> f64 {
     std::f64::consts::TAU / picture.support.size().headings as f64
 }
 
-fn nearest_bin(picture: &PosteriorPicture<'_>, heading: f64) -> usize {
+pub(super) fn nearest_bin(picture: &PosteriorPicture<'_>, heading: f64) -> usize {
     let distance = |d: &usize| wrap(picture.support.heading(*d) - heading).abs();
     (0..picture.support.size().headings).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
 }

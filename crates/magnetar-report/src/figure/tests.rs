@@ -9,7 +9,7 @@ use crate::palette::Theme;
 use crate::plan::{FloorPlan, PathColour};
 use crate::png_from_svg;
 
-fn room() -> Room {
+pub(super) fn room() -> Room {
     Room::from_bounds([-1.403, 4.270, -6.060, 3.0, 0.0, 3.05]).unwrap()
 }
 
@@ -18,7 +18,7 @@ fn board() -> BoxShape {
 }
 
 /// Uniform, concentrated in one voxel, and smooth.
-fn volumes(support: &Support, rx: &Pose) -> Vec<Volume> {
+pub(super) fn volumes(support: &Support, rx: &Pose) -> Vec<Volume> {
     let (size, mask) = (support.size(), support.mask(rx));
     let point: Vec<f64> = (0..size.len()).map(|n| f64::from(u8::from(n == size.len() / 2))).collect();
     let smooth: Vec<f64> = (0..size.len()).map(|n| (-(n as f64 - 20.0).powi(2) / 900.0).exp()).collect();
@@ -74,6 +74,7 @@ fn rooms_patterns_and_cones_can_be_drawn() {
         opening_deg: vec![20.0, 180.0],
         mass_percent: vec![0.0, 0.0],
         hit_percent: Vec::new(),
+        spread_percent: Default::default(),
     };
     sound(&cone_figure(&[curve], "", Theme::Light));
     sound(&cone_figure(&[], "", Theme::Light));

@@ -23,7 +23,7 @@ pub(super) fn coverage(split: &SplitPicture) -> String {
     for (n, (points, ink, name)) in [(&split.tx, Ink::Tx, "TX"), (&split.rx, Ink::Rx, "RX")].into_iter().enumerate() {
         let frame = frame(n);
         frame.draw(&mut canvas, &shown(points.len(), name));
-        scatter(&mut canvas, &frame, points.iter().copied(), 1.3, ink);
+        scatter(&mut canvas, &frame, points.iter().copied(), if points.len() > 1500 { 1.3 } else { 2.0 }, ink);
         if points.is_empty() {
             empty(&mut canvas, frame.area, "no rows");
         }
@@ -39,7 +39,7 @@ pub(super) fn coverage(split: &SplitPicture) -> String {
         empty(&mut canvas, frame.area, "no boards");
     } else {
         canvas.begin_clip(frame.area);
-        canvas.path(&d, Stroke::new(Ink::Board, 1.0).opacity(0.45), Ink::None, 1.0);
+        canvas.path(&d, Stroke::new(Ink::Board, 1.2).opacity(0.7), Ink::None, 1.0);
         canvas.end_clip();
     }
     canvas.finish()

@@ -13,6 +13,7 @@ use crate::signal_charts::channel_chart;
 use crate::simulator::Simulator;
 use crate::svg::escape;
 use crate::ticks::number;
+use crate::view::links::paths_in_words;
 use crate::view::picture::{PicturedLink, delay_svg, plan_svg, posterior_svg};
 
 /// The row as a piece of a page.
@@ -32,7 +33,7 @@ pub(super) fn example(
     let pictured = PicturedLink::row(split, record, [&tx, &reported.rx], &scene, &paths, observation.as_ref());
     let m = &record.materials;
     let mut out = format!(
-        "<div class=\"row\"><h3>Row {} of {}: {}, {}</h3><p class=\"caption\">walls {}, ceiling {}, floor {}; TX-power offset {} dB; {} paths, {} arrivals found. Simulated.</p><div class=\"charts\">",
+        "<div class=\"row\"><h3>Row {} of {}: {}, {}</h3><p class=\"caption\">walls {}, ceiling {}, floor {}; TX-power offset {} dB; {}, {} found. Simulated.</p><div class=\"charts\">",
         record.index,
         escape(split),
         if record.los { "LOS" } else { "NLOS" },
@@ -41,8 +42,11 @@ pub(super) fn example(
         escape(&m.ceiling),
         escape(&m.floor),
         number(record.tx_power_offset_db, 2),
-        paths.len(),
-        record.arrivals.found.len()
+        paths_in_words(paths.len()),
+        match record.arrivals.found.len() {
+            1 => "1 arrival".to_owned(),
+            found => format!("{found} arrivals"),
+        }
     );
     let (plan, _) = plan_svg(&pictured, PathColour::Surface);
     let _ = write!(out, "<div>{plan}</div>");

@@ -10,7 +10,7 @@ use super::distributions::distributions;
 use super::{ReportOptions, SplitPicture};
 use crate::svg::escape;
 use crate::ticks::{count, number};
-use crate::view::page::frame;
+use crate::view::page::{UNFOLD, frame};
 
 /// The whole page.
 pub(super) fn page(
@@ -30,32 +30,16 @@ pub(super) fn page(
     if rows == 0 {
         body.push_str("<p class=\"message\" role=\"status\">This dataset has no rows yet: only its recipe is shown. Run <code>magnetar generate</code> on it.</p>\n");
     }
+    contents(&mut body, splits, audit.is_some());
     body.push_str("<main>\n");
     facts(&mut body, dataset, rows);
     counts(&mut body, dataset, splits);
     if let Some(audit) = audit {
         shortcuts(&mut body, audit);
     }
-    for (split, examples) in splits.iter().filter(|(split, _)| split.present > 0) {
-        let _ = write!(body, "<section class=\"wide\"><h2>Split {}</h2>", escape(&split.name));
-        if split.read < split.present {
-            let note = if dataset.manifest().stand_in.is_some() || dataset.manifest().measured.is_some() {
-                "The charts show {} of {} rows, spread evenly over the protocol."
-            } else {
-                "The charts show the first {} of {} rows; rows are independent draws."
-            };
-            let note = note.replacen("{}", &count(split.read), 1).replacen("{}", &count(split.present), 1);
-            let _ = write!(body, "<p class=\"caption\">{note}</p>");
-        }
-        let _ = write!(body, "<h3>Coverage</h3>{}", coverage(split));
-        let _ = write!(body, "<h3>Distributions</h3>{}", distributions(split));
-        if !examples.is_empty() {
-            body.push_str("<h3>Example rows</h3>");
-        }
-        for example in examples {
-            body.push_str(example);
-        }
-        body.push_str("</section>\n");
+    let shown = splits.iter().filter(|(split, _)| split.present > 0);
+    for (n, (split, examples)) in shown.enumerate() {
+        split_section(&mut body, dataset, split, examples, n == 0);
     }
     recipe(&mut body, dataset);
     let _ = write!(
@@ -64,12 +48,52 @@ pub(super) fn page(
         env!("CARGO_PKG_VERSION"),
         count(options.rows)
     );
+    body.push_str(UNFOLD);
     frame(&format!("{name}: report"), &body)
+}
+
+/// Where everything is.
+fn contents(body: &mut String, splits: &[(SplitPicture, Vec<String>)], audited: bool) {
+    body.push_str("<nav class=\"contents\" aria-label=\"contents\"><a href=\"#dataset\">Dataset</a><a href=\"#splits\">Splits</a>");
+    if audited {
+        body.push_str("<a href=\"#shortcuts\">Shortcuts</a>");
+    }
+    for (split, _) in splits.iter().filter(|(split, _)| split.present > 0) {
+        let name = escape(&split.name);
+        let _ = write!(body, "<a href=\"#split-{name}\">Split {name}</a><a href=\"#examples-{name}\">its examples</a>");
+    }
+    body.push_str("<a href=\"#recipe\">Recipe</a></nav>\n");
+}
+
+/// Coverage, distributions and examples of a split, to be unfolded; of the first split, the charts are open.
+fn split_section(body: &mut String, dataset: &Dataset, split: &SplitPicture, examples: &[String], open: bool) {
+    let (name, open) = (escape(&split.name), if open { " open" } else { "" });
+    let _ = write!(
+        body,
+        "<section class=\"wide\"><h2>Split {name}</h2><details class=\"part\" id=\"split-{name}\"{open}><summary>Coverage and distributions</summary>"
+    );
+    if split.read < split.present {
+        let note = if dataset.manifest().stand_in.is_some() || dataset.manifest().measured.is_some() {
+            "The charts show {} of {} rows, spread evenly over the protocol."
+        } else {
+            "The charts show the first {} of {} rows; rows are independent draws."
+        };
+        let note = note.replacen("{}", &count(split.read), 1).replacen("{}", &count(split.present), 1);
+        let _ = write!(body, "<p class=\"caption\">{note}</p>");
+    }
+    let _ = write!(body, "<h3>Coverage</h3><div class=\"drawing\">{}</div>", coverage(split));
+    let _ = write!(body, "<h3>Distributions</h3><div class=\"drawing\">{}</div></details>", distributions(split));
+    let _ = writeln!(
+        body,
+        "<details class=\"part\" id=\"examples-{name}\"><summary>{} of {name}</summary>{}</details></section>",
+        if examples.len() == 1 { "1 example row".to_owned() } else { format!("{} example rows", examples.len()) },
+        examples.concat()
+    );
 }
 
 /// What the dataset gives away without the radio, and by its direct path alone.
 fn shortcuts(body: &mut String, audit: &Audit) {
-    body.push_str("<section class=\"wide\"><h2>Shortcuts</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">rows</th><th scope=\"col\">layout and RX pose alone, nat</th><th scope=\"col\">direct path alone, nat</th><th scope=\"col\">arrivals</th><th scope=\"col\">strongest is LOS</th></tr></thead><tbody>");
+    body.push_str("<section class=\"wide\" id=\"shortcuts\"><h2>Shortcuts</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">rows</th><th scope=\"col\">layout and RX pose alone, nat</th><th scope=\"col\">direct path alone, nat</th><th scope=\"col\">arrivals</th><th scope=\"col\">strongest is LOS</th></tr></thead><tbody>");
     for (name, of) in audit.conditions() {
         let nat = |value: Mean| format!("{} &plusmn; {}", number(value.mean, 3), number(value.stderr, 3));
         let _ = write!(
@@ -113,7 +137,7 @@ fn facts(body: &mut String, dataset: &Dataset, rows: u64) {
         ("recipe hash", manifest.recipe_hash.clone()),
         ("channel stored as", format!("{:?}", manifest.recipe.store.csi).to_lowercase()),
     ];
-    body.push_str("<section class=\"wide\"><h2>Dataset</h2><dl class=\"facts\">");
+    body.push_str("<section class=\"wide\" id=\"dataset\"><h2>Dataset</h2><dl class=\"facts\">");
     for (name, value) in facts {
         let _ = write!(body, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
     }
@@ -125,7 +149,7 @@ fn shards(dataset: &Dataset) -> usize {
 }
 
 fn counts(body: &mut String, dataset: &Dataset, splits: &[(SplitPicture, Vec<String>)]) {
-    body.push_str("<section class=\"wide\"><h2>Splits</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">split</th><th scope=\"col\">rows there</th><th scope=\"col\">rows planned</th><th scope=\"col\">no board</th><th scope=\"col\">board</th><th scope=\"col\">LOS, no board</th><th scope=\"col\">LOS, board</th></tr></thead><tbody>");
+    body.push_str("<section class=\"wide\" id=\"splits\"><h2>Splits</h2><div class=\"scroll\"><table><thead><tr><th scope=\"col\">split</th><th scope=\"col\">rows there</th><th scope=\"col\">rows planned</th><th scope=\"col\">no board</th><th scope=\"col\">board</th><th scope=\"col\">LOS, no board</th><th scope=\"col\">LOS, board</th></tr></thead><tbody>");
     for (split, _) in splits {
         let share = |n: usize| {
             let c = &split.conditions[n];
@@ -155,7 +179,7 @@ fn counts(body: &mut String, dataset: &Dataset, splits: &[(SplitPicture, Vec<Str
 }
 
 fn recipe(body: &mut String, dataset: &Dataset) {
-    body.push_str("<section class=\"wide\"><h2>Recipe</h2><details><summary>Every value with its unit</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">key</th><th scope=\"col\">value</th><th scope=\"col\">unit</th><th scope=\"col\">whose</th><th scope=\"col\">meaning</th></tr></thead><tbody>");
+    body.push_str("<section class=\"wide\"><h2>Recipe</h2><details class=\"part\" id=\"recipe\"><summary>Every value with its unit</summary><div class=\"scroll\"><table><thead><tr><th scope=\"col\">key</th><th scope=\"col\">value</th><th scope=\"col\">unit</th><th scope=\"col\">whose</th><th scope=\"col\">meaning</th></tr></thead><tbody>");
     for entry in dataset.recipe().entries() {
         let value = match &entry.value {
             serde_json::Value::String(text) => text.clone(),

@@ -1,33 +1,33 @@
-//! What the view's server answers: the page, links, rows, exports.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! What is viewed, and the page that shows it.
 
 use magnetar_scene::{AntennaPattern, Pose, Scene};
 use magnetar_signal::{Arrival, Observation};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::http::{Request, Response};
+use super::command::Spoken;
 use super::page::{Mode, page};
-use super::picture::{PicturedLink, picture};
-use super::protocol::{ArrivalState, LinkResult, LinkState, RowRequest};
+use super::protocol::{LinkState, MAX_RECEIVERS};
+use super::result::LinkResult;
 use super::rows::Rows;
-use crate::corpus::{row_observation, row_scene};
+use super::simulators::Simulators;
+use crate::colormap::viridis;
+use crate::corpus::row_scene;
 use crate::error::ReportError;
 use crate::link_scorer::LinkScorer;
-use crate::palette::Theme;
-use crate::signal_charts::titled_channel_chart;
-use crate::simulator::{LinkSettings, SimulatedLink, Simulator};
+use crate::simulator::Simulator;
 
 /// What is viewed, and what computes it.
 pub struct App {
     title: String,
-    base: Scene,
-    start: LinkState,
-    simulator: Mutex<Simulator>,
-    scorer: LinkScorer,
-    rows: Option<Rows>,
-    measurement: Option<Measurement>,
+    /// The scenes that can be shown, the one to begin with first; of a dataset, that of its first row alone.
+    pub(super) scenes: Vec<Scene>,
+    pub(super) start: LinkState,
+    pub(super) simulators: Simulators,
+    /// The scorers that can be chosen, the one to begin with first.
+    pub(super) scorers: Vec<LinkScorer>,
+    pub(super) rows: Option<Rows>,
+    pub(super) measurement: Option<Measurement>,
+    pub(super) spoken: Spoken,
     nonce: String,
 }
 
@@ -42,7 +42,7 @@ pub struct Measurement {
 }
 
 impl App {
-    /// A scene with a link to begin with.
+    /// A scene with a link to begin with; the shipped scenes can be chosen, too.
     ///
     /// # Errors
     /// If the scene cannot be shown.
@@ -53,24 +53,52 @@ impl App {
         simulator: Simulator,
         scorer: LinkScorer,
     ) -> Result<Self, ReportError> {
+        let title = scene.name.clone();
+        let shipped = Scene::shipped_names().filter(|name| *name != title).map(Scene::load);
+        let others = shipped.collect::<Result<Vec<_>, _>>()?;
         let start = LinkState::new(&scene, tx, rx)?;
-        let (title, nonce) = (scene.name.clone(), nonce());
-        Ok(Self {
-            title,
-            base: scene,
+        let mut app = Self::new(&title, scene, start, simulator, scorer);
+        app.scenes.extend(others);
+        Ok(app)
+    }
+
+    fn new(title: &str, scene: Scene, start: LinkState, simulator: Simulator, scorer: LinkScorer) -> Self {
+        let mut start = start.with_propagation(simulator.settings().propagation);
+        scorer.name().clone_into(&mut start.scorer);
+        Self {
+            title: title.to_owned(),
+            spoken: Spoken::of_scene(title),
+            scenes: vec![scene],
             start,
-            simulator: Mutex::new(simulator),
-            scorer,
+            simulators: Simulators::new(simulator),
+            scorers: vec![scorer],
             rows: None,
             measurement: None,
-            nonce,
-        })
+            nonce: nonce(),
+        }
+    }
+
+    /// Another scorer that can be chosen; one whose name is taken is left out.
+    #[must_use]
+    pub fn with_scorer(mut self, scorer: LinkScorer) -> Self {
+        if self.scorers.iter().all(|known| known.name() != scorer.name()) {
+            self.scorers.push(scorer);
+        }
+        self
+    }
+
+    /// How the command line names what is shown.
+    #[must_use]
+    pub fn spoken(mut self, spoken: Spoken) -> Self {
+        self.spoken = spoken;
+        self
     }
 
     /// Shows a measurement by the receiver instead of simulated ones; the TX is where a prediction is looked at.
     #[must_use]
     pub fn measured(mut self, measurement: Measurement) -> Self {
         self.measurement = Some(measurement);
+        self.scenes.truncate(1);
         self
     }
 
@@ -80,21 +108,11 @@ impl App {
     /// If it has no row, or the first one cannot be read.
     pub fn rows(title: &str, rows: Rows, simulator: Simulator, scorer: LinkScorer) -> Result<Self, ReportError> {
         let record = rows.read(&rows.first()?)?;
-        let base = row_scene(&record, rows.dataset().recipe())?;
+        let scene = row_scene(&record, rows.dataset().recipe())?;
         let reported = record.reported();
-        let mut start = LinkState::new(&base, &reported.hold(&record.tx), &reported.rx)?;
+        let mut start = LinkState::new(&scene, &reported.hold(&record.tx), &reported.rx)?;
         start.tx_power_offset_db = record.tx_power_offset_db;
-        let (title, nonce) = (title.to_owned(), nonce());
-        Ok(Self {
-            title,
-            base,
-            start,
-            simulator: Mutex::new(simulator),
-            scorer,
-            rows: Some(rows),
-            measurement: None,
-            nonce,
-        })
+        Ok(Self { rows: Some(rows), ..Self::new(title, scene, start, simulator, scorer) })
     }
 
     /// The state to begin with, to be changed before anything is served.
@@ -116,7 +134,7 @@ impl App {
     /// If the link cannot be computed.
     pub fn export(&self) -> Result<String, ReportError> {
         let (state, result) = self.first()?;
-        Ok(self.page(Mode::Export, &state, &result))
+        Ok(self.page(false, &state, &result))
     }
 
     /// The policy that keeps the page from loading or sending anything elsewhere.
@@ -127,184 +145,34 @@ impl App {
         )
     }
 
-    /// Answers one request that has passed the server's checks.
-    pub(super) fn answer(&self, request: &Request) -> Response {
-        let path = request.path.split('?').next().unwrap_or_default();
-        let known = match path {
-            "/" => "GET",
-            "/api/link" | "/api/row" | "/api/export" => "POST",
-            _ => return Response::error(404, "there is nothing here"),
-        };
-        if request.method != known {
-            return Response::error(405, &format!("this address is for {known}"));
-        }
-        if known == "POST"
-            && !request.values("content-type").next_back().is_some_and(|kind| kind.starts_with("application/json"))
-        {
-            return Response::error(415, "expected Content-Type: application/json");
-        }
-        let answer = match path {
-            "/" => self.first_page(),
-            "/api/link" => parse::<LinkState>(&request.body)
-                .and_then(|state| Ok(json_response(&json!({ "result": self.link(&state)? })))),
-            "/api/row" => parse::<RowRequest>(&request.body).and_then(|row| {
-                let (state, result) = self.row(&row)?;
-                Ok(json_response(&json!({ "state": state, "result": result })))
-            }),
-            _ => parse::<LinkState>(&request.body).and_then(|state| {
-                let result = self.link(&state)?;
-                Ok(html_response(self.page(Mode::Export, &state, &result)))
-            }),
-        };
-        answer.unwrap_or_else(|error| {
-            let status = if matches!(error, ReportError::Request(_)) { 400 } else { 422 };
-            Response::error(status, &error.to_string())
-        })
-    }
-
-    /// What is shown first.
-    fn first(&self) -> Result<(LinkState, LinkResult), ReportError> {
-        match &self.rows {
-            Some(rows) => self.row(&rows.first()?),
-            None => Ok((self.start.clone(), self.link(&self.start)?)),
-        }
-    }
-
-    fn first_page(&self) -> Result<Response, ReportError> {
-        let (state, result) = self.first()?;
-        Ok(html_response(self.page(Mode::Live(&self.nonce), &state, &result)))
-    }
-
-    fn link(&self, state: &LinkState) -> Result<LinkResult, ReportError> {
-        let (scene, tx, rx) = state.scene(&self.base)?;
-        let mut simulator = self.simulator();
-        let link = simulator.run(&scene, &tx, &rx, state.tx_power_offset_db, u64::from(state.seed))?;
-        let settings = simulator.settings().clone();
-        drop(simulator);
-        if let Some(measurement) = &self.measurement {
-            return self.compared(measurement, &link, (&scene, &tx, &rx), state, &settings);
-        }
-        let pictured = PicturedLink {
-            measured: false,
-            number: None,
-            scene: &scene,
-            tx: &tx,
-            rx: &rx,
-            paths: &link.paths,
-            observation: Some(&link.observation),
-            timing_offset_s: link.rf_chain.timing_offset_s,
-            found: &link.arrivals,
-        };
-        let mut result = picture(&pictured, state, &settings, &self.scorer)?;
-        result.caption = format!(
-            "Simulated: {} paths ({}) at {} GHz, {} antennas, seed {}.",
-            link.paths.len(),
-            settings.propagation.describe(),
-            settings.radio.band().carrier_hz / 1e9,
-            settings.radio.tx_pattern().info().name,
-            state.seed
-        );
-        Ok(result)
-    }
-
-    /// The measurement beside what is predicted of a TX.
-    fn compared(
-        &self,
-        measurement: &Measurement,
-        link: &SimulatedLink,
-        (scene, tx, rx): (&Scene, &Pose, &Pose),
-        state: &LinkState,
-        settings: &LinkSettings,
-    ) -> Result<LinkResult, ReportError> {
-        // The receiver's clock is unknown: the strongest path is put where the strongest arrival is.
-        let strongest = link.paths.iter().max_by(|a, b| a.raw_snr_db.total_cmp(&b.raw_snr_db));
-        let aligned = measurement.found.first().zip(strongest).map(|(found, path)| found.delay_s - path.path.delay());
-        let pictured = PicturedLink {
-            measured: true,
-            number: None,
-            scene,
-            tx,
-            rx,
-            paths: &link.paths,
-            observation: Some(&measurement.observation),
-            timing_offset_s: aligned.unwrap_or(0.0),
-            found: &measurement.found,
-        };
-        let mut result = picture(&pictured, state, settings, &self.scorer)?;
-        let band = settings.radio.band();
-        let predicted = titled_channel_chart(&link.observation, band, "Predicted channel", Theme::Page);
-        result.channel_svg = result.channel_svg.map(|measured| measured + &predicted);
-        result.predicted = link.arrivals.iter().map(ArrivalState::new).collect();
-        result.caption = format!(
-            "Measured: {}. The TX shown is where you put it: its {} paths and its channel are predicted, delays set so that \
-             the strongest path meets the strongest arrival.",
-            measurement.name,
-            link.paths.len()
-        );
-        Ok(result)
-    }
-
-    fn row(&self, request: &RowRequest) -> Result<(LinkState, LinkResult), ReportError> {
-        let rows = self.rows.as_ref().ok_or_else(|| ReportError::State("no dataset is being viewed".into()))?;
-        let record = rows.read(request)?;
-        let scene = row_scene(&record, rows.dataset().recipe())?;
-        let reported = record.reported();
-        let tx = reported.hold(&record.tx);
-        let mut state = LinkState::new(&scene, &tx, &reported.rx)?;
-        state.tx_power_offset_db = record.tx_power_offset_db;
-        let mut simulator = self.simulator();
-        let paths = simulator.paths(&scene, &tx, &reported.rx, record.tx_power_offset_db)?;
-        let settings = simulator.settings().clone();
-        drop(simulator);
-        let observation = row_observation(&record);
-        let pictured =
-            PicturedLink::row(&request.split, &record, [&tx, &reported.rx], &scene, &paths, observation.as_ref());
-        let mut result = picture(&pictured, &state, &settings, &self.scorer)?;
-        result.caption = format!(
-            "Simulated: row {} of {}, {}, TX-power offset {} dB.",
-            request.index,
-            request.split,
-            if record.los { "LOS" } else { "NLOS" },
-            crate::ticks::number(record.tx_power_offset_db, 2)
-        );
-        Ok((state, result))
-    }
-
-    fn page(&self, mode: Mode<'_>, state: &LinkState, result: &LinkResult) -> String {
-        let simulator = self.simulator();
-        let settings = simulator.settings();
-        let own = self.base.materials.iter();
-        let mut materials: Vec<&str> = own.chain(settings.materials.iter()).map(|m| m.name.as_str()).collect();
+    /// The page with a state: live, or as a file.
+    pub(super) fn page(&self, live: bool, state: &LinkState, result: &LinkResult) -> String {
+        let settings = self.simulators.settings();
+        let carrier_hz = settings.radio.band().carrier_hz;
+        let own = self.scenes.iter().flat_map(|scene| &scene.materials);
+        // A material without values at the carrier could not be used.
+        let known = own.chain(settings.materials.iter()).filter(|material| material.at(carrier_hz).is_ok());
+        let mut materials: Vec<&str> = known.map(|m| m.name.as_str()).collect();
         materials.sort_unstable();
         materials.dedup();
+        let shades: Vec<[u8; 3]> = (0..=64).map(|n| viridis(f64::from(n) / 64.0)).map(|c| [c.0, c.1, c.2]).collect();
         let start = json!({
-            "live": matches!(mode, Mode::Live(_)),
+            "live": live,
             "title": self.title,
             "state": state,
             "result": result,
             "materials": materials,
+            "scenes": self.scenes.iter().map(|scene| &scene.name).collect::<Vec<_>>(),
+            "scorers": self.scorers.iter().map(LinkScorer::name).collect::<Vec<_>>(),
+            "receivers": if self.measurement.is_some() { 1 } else { MAX_RECEIVERS },
+            "measured": self.measurement.is_some(),
+            "shades": shades,
             "lobes": { "tx": lobe(settings.radio.tx_pattern()), "rx": lobe(&settings.radio.rx_patterns()[0]) },
             "dataset": self.rows.as_ref().map(Rows::to_json),
         });
+        let mode = if live { Mode::Live(&self.nonce) } else { Mode::Export };
         page(&self.title, mode, &start)
     }
-
-    /// A panic elsewhere leaves the simulator's buffers dirty, never wrong: each run overwrites them.
-    fn simulator(&self) -> MutexGuard<'_, Simulator> {
-        self.simulator.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReportError> {
-    serde_json::from_slice(body).map_err(ReportError::Request)
-}
-
-fn json_response(value: &Value) -> Response {
-    Response { status: 200, content_type: "application/json", body: value.to_string().into_bytes() }
-}
-
-fn html_response(page: String) -> Response {
-    Response { status: 200, content_type: "text/html; charset=utf-8", body: page.into_bytes() }
 }
 
 /// Amplitude relative to the peak on a grid, for the 3D view: rows of elevation from -90 deg, columns of azimuth from

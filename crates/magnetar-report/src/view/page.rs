@@ -7,13 +7,26 @@ use crate::svg::escape;
 
 const STYLE: &str = include_str!("../../assets/page.css");
 const BODY: &str = include_str!("../../assets/view.html");
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("../../assets/core.js"),
+    include_str!("../../assets/address.js"),
+    include_str!("../../assets/floor.js"),
     include_str!("../../assets/plan.js"),
+    include_str!("../../assets/pen.js"),
     include_str!("../../assets/room3d.js"),
+    include_str!("../../assets/volume3d.js"),
     include_str!("../../assets/panels.js"),
+    include_str!("../../assets/hover.js"),
+    include_str!("../../assets/save.js"),
+    include_str!("../../assets/play.js"),
     include_str!("../../assets/main.js"),
 ];
+
+/// What only a page that is served shows stands between these.
+const LIVE: [&str; 2] = ["<!--live-->", "<!--/live-->"];
+
+/// Unfolds the part of a page that its address names, now and when a link of its contents is followed.
+pub(crate) const UNFOLD: &str = "<script>\n\"use strict\";\nfunction unfold() {\n  const part = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));\n  for (let at = part; at; at = at.parentElement) if (at.tagName === \"DETAILS\") at.open = true;\n  if (part) part.scrollIntoView();\n}\naddEventListener(\"hashchange\", unfold);\ndocument.querySelectorAll(\"nav a\").forEach((a) => a.addEventListener(\"click\", () => setTimeout(unfold)));\nunfold();\n</script>\n";
 
 /// Who will read the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +43,11 @@ pub(super) fn page(title: &str, mode: Mode<'_>, start: &Value) -> String {
         Mode::Live(nonce) => format!(" nonce=\"{nonce}\""),
         Mode::Export => String::new(),
     };
-    let body = BODY.replace("@TITLE@", &escape(title)).replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+    let body = match mode {
+        Mode::Live(_) => BODY.to_owned(),
+        Mode::Export => without_live(BODY),
+    };
+    let body = body.replace("@TITLE@", &escape(title)).replace("@VERSION@", env!("CARGO_PKG_VERSION"));
     // A "<" inside the data could end the script element.
     let start = start.to_string().replace('<', "\\u003c");
     let script: String = SCRIPTS.concat();
@@ -40,6 +57,14 @@ pub(super) fn page(title: &str, mode: Mode<'_>, start: &Value) -> String {
             "{body}<script type=\"application/json\" id=\"start\">{start}</script>\n<script{nonce}>\n(() => {{\n{script}}})();\n</script>\n"
         ),
     )
+}
+
+/// The markup without what needs a server.
+fn without_live(markup: &str) -> String {
+    let [open, close] = LIVE;
+    let mut parts = markup.split(open);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + part.split_once(close).map_or("", |(_, after)| after))
 }
 
 /// A document around a body, with our style and palette.

@@ -1,23 +1,24 @@
 //! From a link, simulated or stored, to everything the page shows of it.
 
 use magnetar_dataset::Record;
-use magnetar_posterior::RowNumber;
+use magnetar_posterior::{RowNumber, Snapshot};
 use magnetar_scene::{BoxShape, Pose, Scene};
 use magnetar_signal::{Arrival, Observation};
 
-use super::protocol::{ArrivalState, ColourState, LinkResult, LinkState, PathState, PlanFrame};
+use super::protocol::{ColourState, LinkState};
+use super::result::{ArrivalState, ChartData, LinkResult, PathState, PlanFrame, PosteriorData};
 use crate::delay_profile::DelayProfile;
 use crate::error::ReportError;
 use crate::figure::{PosteriorPicture, draw_marginal, plan_height};
-use crate::link_scorer::{LinkScorer, LinkToScore};
+use crate::link_scorer::{LinkPosterior, LinkScorer, LinkToScore};
 use crate::palette::{Theme, power_ink, surface_style};
-use crate::plan::{FloorPlan, PathColour, draw_plan, link_plan_paths, plan_frame, plan_legend};
-use crate::signal_charts::{ProfileMark, delay_chart, titled_channel_chart};
+use crate::plan::{FloorPlan, PathColour, draw_plan, link_plan_paths, plan_frame, plan_legend, plan_legend_height};
+use crate::signal_charts::{ProfileMark, delay_chart, delay_window, titled_channel_chart};
 use crate::simulator::{LinkPath, LinkSettings};
 use crate::svg::Canvas;
 
 /// Width of the plan, in units of its SVG.
-const PLAN_WIDTH: f64 = 440.0;
+const PLAN_WIDTH: f64 = 380.0;
 
 /// Most boxes the page scores a posterior with: the work grows with them, and a page should not wait for seconds.
 const MAX_POSTERIOR_BOXES: usize = 200;
@@ -40,6 +41,8 @@ pub(crate) struct PicturedLink<'a> {
     pub timing_offset_s: f64,
     /// The arrivals, strongest first.
     pub found: &'a [Arrival],
+    /// All receivers, the one that is shown among them.
+    pub receivers: &'a [Pose],
     /// Whether observation and arrivals were measured; TX and paths are then a prediction.
     pub measured: bool,
 }
@@ -54,44 +57,65 @@ impl<'a> PicturedLink<'a> {
         paths: &'a [LinkPath],
         observation: Option<&'a Observation>,
     ) -> Self {
+        let receivers = std::slice::from_ref(rx);
         let timing_offset_s = record.rf_chain.timing_offset_s;
         let found = &record.arrivals.found;
         let number = Some(RowNumber { split, index: record.index });
-        Self { number, scene, tx, rx, paths, observation, timing_offset_s, found, measured: false }
+        Self { number, scene, tx, rx, paths, observation, timing_offset_s, found, receivers, measured: false }
+    }
+
+    fn to_score(&self) -> LinkToScore<'a> {
+        LinkToScore {
+            number: self.number,
+            scene: self.scene,
+            tx: self.tx,
+            rx: self.rx,
+            found: self.found,
+            observation: self.observation,
+        }
     }
 }
 
-/// Everything the page shows of a link.
+/// Everything the page shows of a link. Where several receivers are fused, `views` has what each of them found.
 pub(super) fn picture(
     link: &PicturedLink<'_>,
     state: &LinkState,
     settings: &LinkSettings,
     scorer: &LinkScorer,
+    views: &[Snapshot],
 ) -> Result<LinkResult, ReportError> {
     let mut result = world(link, state);
+    let band = settings.radio.band();
     match link.observation {
         Some(observation) => {
             let title = if link.measured { "Measured channel" } else { "Channel magnitude" };
-            result.channel_svg = Some(titled_channel_chart(observation, settings.radio.band(), title, Theme::Page));
+            result.channel_svg = Some(titled_channel_chart(observation, band, title, Theme::Page));
             result.delay_svg = Some(delay_svg(link, observation, settings));
+            result.data.channel(observation, band);
+            result.data.profile(profile_samples(link, observation, settings));
         }
         None => {
             result.notes.push("This dataset stores no channel (CSI): magnitude and delay profile are not shown.".into())
         }
     }
-    result.arrivals = link.found.iter().map(ArrivalState::new).collect();
+    let delays = [1.0 / band.bandwidth_hz, 1.0 / band.spacing_hz()];
+    let arrival = |arrival: &Arrival| ArrivalState::new(arrival, link.timing_offset_s, delays, link.paths);
+    result.arrivals = link.found.iter().map(arrival).collect();
     result.retained = settings.radio.config().sre.keep;
-    if link.found.is_empty() {
-        result.notes.push("The estimator found no arrival above the noise.".into());
-    }
     if state.posterior && link.scene.boxes.len() > MAX_POSTERIOR_BOXES {
         result.notes.push(format!("The posterior is shown for up to {MAX_POSTERIOR_BOXES} boxes."));
     } else if state.posterior {
-        match posterior_svg(link, settings, scorer) {
-            Ok((svg, caption)) => {
-                result.posterior_svg = Some(svg);
+        let scored = match views.len() {
+            0 | 1 => scorer.score(&link.to_score(), settings),
+            _ => scorer.fuse(link.scene, link.tx, views, settings),
+        };
+        match scored {
+            Ok(posterior) => {
+                let receivers = if views.len() > 1 { link.receivers } else { std::slice::from_ref(link.rx) };
+                result.posterior_svg = Some(marginal_svg(link, &posterior, receivers));
+                result.posterior = Some(PosteriorData::new(&posterior.support, &posterior.volume));
                 let origin = if link.measured { "Measured" } else { "Simulated" };
-                result.posterior_caption = format!("{origin}: {caption}.");
+                result.posterior_caption = format!("{origin}: {}.", posterior.caption);
             }
             Err(error) => result.notes.push(format!("No posterior: {error}.")),
         }
@@ -99,18 +123,33 @@ pub(super) fn picture(
     Ok(result)
 }
 
+/// True paths and arrivals as marks of the profile, the clock's offset taken off.
+fn profile_marks(link: &PicturedLink<'_>) -> [Vec<ProfileMark>; 2] {
+    let truth = link.paths.iter().map(|p| ProfileMark { delay_s: p.path.delay(), raw_snr_db: p.raw_snr_db }).collect();
+    let mark = |f: &Arrival| ProfileMark { delay_s: f.delay_s - link.timing_offset_s, raw_snr_db: f.raw_snr_db };
+    [truth, link.found.iter().map(mark).collect()]
+}
+
 /// The delay profile with true paths and arrivals.
 pub(crate) fn delay_svg(link: &PicturedLink<'_>, observation: &Observation, settings: &LinkSettings) -> String {
-    let profile = DelayProfile::new(observation, settings.radio.band());
-    let truth: Vec<ProfileMark> = link
-        .paths
-        .iter()
-        .map(|p| ProfileMark { delay_s: p.path.delay() + link.timing_offset_s, raw_snr_db: p.raw_snr_db })
-        .collect();
-    let found: Vec<ProfileMark> =
-        link.found.iter().map(|f| ProfileMark { delay_s: f.delay_s, raw_snr_db: f.raw_snr_db }).collect();
+    let profile = DelayProfile::new(observation, settings.radio.band()).shifted(link.timing_offset_s);
+    let [truth, found] = profile_marks(link);
     let name = if link.measured { "predicted" } else { "true" };
     delay_chart(&profile, observation.bins(), (&truth, name), &found, Theme::Page)
+}
+
+/// What the delay profile's curve shows: delay in seconds, energy in dB.
+fn profile_samples(
+    link: &PicturedLink<'_>,
+    observation: &Observation,
+    settings: &LinkSettings,
+) -> impl Iterator<Item = [f64; 2]> {
+    let profile = DelayProfile::new(observation, settings.radio.band()).shifted(link.timing_offset_s);
+    let [truth, found] = profile_marks(link);
+    let (first, last) = delay_window(&profile, &truth, &found);
+    let step_s = profile.step_s;
+    let count = ((last - first) / step_s).ceil().max(0.0) as usize;
+    (0..=count).map(move |n| first + n as f64 * step_s).map(move |t| [t, profile.at(t)])
 }
 
 /// The XY marginal of the posterior, for a page, and what it assumes.
@@ -119,34 +158,30 @@ pub(crate) fn posterior_svg(
     settings: &LinkSettings,
     scorer: &LinkScorer,
 ) -> Result<(String, String), ReportError> {
-    let to_score = LinkToScore {
-        number: link.number,
-        scene: link.scene,
-        tx_height_m: link.tx.position.z,
-        rx: link.rx,
-        found: link.found,
-        observation: link.observation,
-    };
-    let posterior = scorer.score(&to_score, settings)?;
+    let posterior = scorer.score(&link.to_score(), settings)?;
+    Ok((marginal_svg(link, &posterior, std::slice::from_ref(link.rx)), posterior.caption))
+}
+
+/// The XY marginal with its key.
+fn marginal_svg(link: &PicturedLink<'_>, posterior: &LinkPosterior, receivers: &[Pose]) -> String {
     let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
-    let picture = PosteriorPicture {
+    page_marginal(&PosteriorPicture {
         support: &posterior.support,
         volume: &posterior.volume,
         room: &link.scene.room,
         boxes: &boxes,
-        rx: &[*link.rx],
+        rx: receivers,
         // A TX that was put somewhere to look at its prediction is no truth.
         truth: (!link.measured).then_some(*link.tx),
         caption: "",
-    };
-    Ok((page_marginal(&picture), posterior.caption))
+    })
 }
 
 /// The marginal with its key, for a page.
 fn page_marginal(picture: &PosteriorPicture<'_>) -> String {
     let height = plan_height(picture.room, PLAN_WIDTH - 70.0);
-    let title = "XY marginal of the TX posterior in dB under its peak, with the mean heading as arrows";
-    let mut canvas = Canvas::new(PLAN_WIDTH, height + 26.0, Theme::Page, title);
+    let title = "XY marginal of the TX posterior in dB under its peak, with headings as arrows";
+    let mut canvas = Canvas::new(PLAN_WIDTH, height + 32.0, Theme::Page, title);
     draw_marginal(&mut canvas, [0.0, 0.0, PLAN_WIDTH - 70.0, height], picture, "");
     crate::figure::marginal_key(&mut canvas, [PLAN_WIDTH - 66.0, height], picture);
     canvas.finish()
@@ -157,17 +192,19 @@ pub(crate) fn plan_svg(link: &PicturedLink<'_>, colour: PathColour) -> (String, 
     let planned = link_plan_paths(link.tx, link.rx, link.paths);
     let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
     let plan =
-        FloorPlan { room: &link.scene.room, boxes: &boxes, tx: Some(*link.tx), rx: &[*link.rx], paths: &planned };
+        FloorPlan { room: &link.scene.room, boxes: &boxes, tx: Some(*link.tx), rx: link.receivers, paths: &planned };
     let height = plan_height(&link.scene.room, PLAN_WIDTH);
-    let mut canvas = Canvas::new(PLAN_WIDTH, height + 58.0, Theme::Page, "Plan of the room with TX, RX and paths");
+    let (legend, legend_height) = (height + 8.0, plan_legend_height(PLAN_WIDTH - 24.0, &plan, colour));
+    let total = legend + legend_height;
+    let mut canvas = Canvas::new(PLAN_WIDTH, total, Theme::Page, "Plan of the room with TX, RX and paths");
     let frame = plan_frame([0.0, 0.0, PLAN_WIDTH, height], &link.scene.room);
     draw_plan(&mut canvas, &frame, &plan, "", colour);
-    plan_legend(&mut canvas, [16.0, height + 12.0], PLAN_WIDTH - 24.0, &plan, colour);
+    plan_legend(&mut canvas, [16.0, legend], PLAN_WIDTH - 24.0, &plan, colour);
     let frame = PlanFrame {
         area: frame.area,
         x_m: [frame.x.min, frame.x.max],
         y_m: [frame.y.min, frame.y.max],
-        size: [PLAN_WIDTH, height + 58.0],
+        size: [PLAN_WIDTH, total],
     };
     (canvas.finish(), frame)
 }
@@ -189,14 +226,18 @@ fn world(link: &PicturedLink<'_>, state: &LinkState) -> LinkResult {
         caption: String::new(),
         paths: states.collect(),
         arrivals: Vec::new(),
+        no_arrivals: String::new(),
         predicted: Vec::new(),
         retained: 0,
         plan_frame,
         plan_svg,
         channel_svg: None,
         delay_svg: None,
+        clock_offset_ns: link.timing_offset_s * 1e9,
         posterior_svg: None,
         posterior_caption: String::new(),
+        data: ChartData::default(),
+        posterior: None,
         notes: Vec::new(),
     }
 }

@@ -1,21 +1,28 @@
 //! What the page and the server say to each other, as JSON: metres and degrees, unit in the name.
 
 use magnetar_scene::{BoxShape, Layer, Pose, Room, Scene, SceneBox};
-use magnetar_signal::Arrival;
-use magnetar_trace::{azimuth, elevation};
+use magnetar_trace::{MAX_ORDER, TraceOptions};
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReportError;
-use crate::simulator::LinkPath;
+use crate::link_scorer::TWIN;
 
 /// Most boxes of a scene that is viewed.
 pub const MAX_VIEW_BOXES: usize = 2000;
+
+/// Most receivers of a state.
+pub const MAX_RECEIVERS: usize = 5;
+
+/// Most boxes by order of reflection: the work grows with a power of them, and a page should not wait for seconds.
+const MAX_ORDER_BOXES: [usize; MAX_ORDER + 1] = [MAX_VIEW_BOXES, MAX_VIEW_BOXES, 60, 12];
 
 /// What is shown: the page sends it back changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkState {
+    /// The scene it began with: what the page does not change is that scene's.
+    pub scene: String,
     /// `[xmin, xmax, ymin, ymax, zmin, zmax]`, metres.
     pub room_m: [f64; 6],
     /// The six surfaces in the order of `Face::ALL`.
@@ -26,12 +33,24 @@ pub struct LinkState {
     pub tx: PoseState,
     /// The RX.
     pub rx: PoseState,
+    /// More receivers, whose posteriors are fused with that of the first.
+    pub views: Vec<PoseState>,
+    /// Whose link is shown: 0 is `rx`, then `views`.
+    pub shown: usize,
+    /// Whether the posterior is that of all receivers, or of the one shown alone.
+    pub fused: bool,
     /// TX-power offset, dB.
     pub tx_power_offset_db: f64,
     /// Seed of RF chain and noise.
     pub seed: u32,
     /// `surface` or `power`.
     pub colour: ColourState,
+    /// The most reflections of a path.
+    pub max_order: usize,
+    /// Whether waves go through boxes.
+    pub transmission: bool,
+    /// The scorer's name.
+    pub scorer: String,
     /// Whether the posterior is wanted.
     pub posterior: bool,
 }
@@ -82,6 +101,14 @@ pub struct PoseState {
     pub heading_deg: f64,
 }
 
+/// A scene the page asks for, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SceneRequest {
+    /// Its name.
+    pub scene: String,
+}
+
 /// A row of a dataset the page asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,95 +117,6 @@ pub struct RowRequest {
     pub split: String,
     /// The row's number.
     pub index: u64,
-}
-
-/// What follows from a state.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LinkResult {
-    /// What is shown, in one sentence, saying that it is simulated.
-    pub caption: String,
-    /// The paths.
-    pub paths: Vec<PathState>,
-    /// The SRE's components, strongest first.
-    pub arrivals: Vec<ArrivalState>,
-    /// Of a measurement: the components of what is predicted for the TX where it stands, strongest first.
-    pub predicted: Vec<ArrivalState>,
-    /// How many of them are retained.
-    pub retained: usize,
-    /// The plan's frame, so that the page can turn pixels into metres.
-    pub plan_frame: PlanFrame,
-    /// Plan view.
-    pub plan_svg: String,
-    /// Channel magnitude; absent where no observation is stored.
-    pub channel_svg: Option<String>,
-    /// Delay profile; absent where no observation is stored.
-    pub delay_svg: Option<String>,
-    /// XY marginal of the twin posterior.
-    pub posterior_svg: Option<String>,
-    /// What the posterior assumes.
-    pub posterior_caption: String,
-    /// Why something is not shown.
-    pub notes: Vec<String>,
-}
-
-/// Pixels and metres of the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PlanFrame {
-    /// `[x, y, width, height]` in units of the SVG.
-    pub area: [f64; 4],
-    /// `[min, max]` of x, metres.
-    pub x_m: [f64; 2],
-    /// `[min, max]` of y, metres.
-    pub y_m: [f64; 2],
-    /// Width and height of the SVG in its own units.
-    pub size: [f64; 2],
-}
-
-/// A path, for the table and the 3D view.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PathState {
-    /// `LOS`, `wall:-x`, ...
-    pub surface: String,
-    /// TX, vertex if any, RX, metres.
-    pub points_m: Vec<[f64; 3]>,
-    /// Delay, ns.
-    pub delay_ns: f64,
-    /// SNR in one bin, antennas included, dB.
-    pub raw_snr_db: f64,
-    /// CSS variable of its colour.
-    pub colour: String,
-    /// Dash pattern.
-    pub dash: &'static str,
-    /// RX-local azimuth and elevation of arrival, degrees.
-    pub aoa_deg: [f64; 2],
-    /// TX-local azimuth and elevation of departure, degrees.
-    pub aod_deg: [f64; 2],
-}
-
-/// An SRE component.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ArrivalState {
-    /// Delay, timing offset included, ns.
-    pub delay_ns: f64,
-    /// AoA, principal branch, degrees.
-    pub aoa_deg: f64,
-    /// Raw SNR, dB.
-    pub raw_snr_db: f64,
-    /// Processed SNR, dB.
-    pub snr_db: f64,
-}
-
-impl ArrivalState {
-    /// From an arrival.
-    #[must_use]
-    pub fn new(arrival: &Arrival) -> Self {
-        Self {
-            delay_ns: arrival.delay_s * 1e9,
-            aoa_deg: arrival.aoa_rad.to_degrees(),
-            raw_snr_db: arrival.raw_snr_db,
-            snr_db: arrival.snr_db,
-        }
-    }
 }
 
 impl PoseState {
@@ -225,19 +163,71 @@ impl LinkState {
             layer: LayerState::new(&b.layer),
         });
         Ok(Self {
+            scene: scene.name.clone(),
             room_m: scene.room.bounds(),
             surfaces: scene.surfaces.each_ref().map(LayerState::new),
             boxes: boxes.collect(),
             tx: PoseState::new(tx),
             rx: PoseState::new(rx),
+            views: Vec::new(),
+            shown: 0,
+            fused: true,
             tx_power_offset_db: 0.0,
             seed: 1,
             colour: ColourState::Power,
+            max_order: TraceOptions::default().max_order,
+            transmission: TraceOptions::default().transmission,
+            scorer: TWIN.to_owned(),
             posterior: true,
         })
     }
 
-    /// The scene and the devices; `base` gives what the page does not change.
+    /// The same with other paths looked for.
+    #[must_use]
+    pub fn with_propagation(mut self, options: TraceOptions) -> Self {
+        (self.max_order, self.transmission) = (options.max_order, options.transmission);
+        self
+    }
+
+    /// Which paths are looked for.
+    ///
+    /// # Errors
+    /// If the order is too high, or too high for so many boxes.
+    pub fn propagation(&self) -> Result<TraceOptions, ReportError> {
+        let options = TraceOptions { max_order: self.max_order, transmission: self.transmission };
+        options.check()?;
+        let most = MAX_ORDER_BOXES[self.max_order];
+        if self.boxes.len() > most {
+            return Err(ReportError::State(format!(
+                "order {} is shown for up to {most} boxes, and there are {}; choose a lower order",
+                self.max_order,
+                self.boxes.len()
+            )));
+        }
+        Ok(options)
+    }
+
+    /// All receivers, the first one first.
+    ///
+    /// # Errors
+    /// If there are too many, or a number is not finite.
+    pub fn receivers(&self) -> Result<Vec<Pose>, ReportError> {
+        let all = std::iter::once(&self.rx).chain(&self.views);
+        let poses: Option<Vec<Pose>> = all.map(PoseState::pose).collect();
+        let poses = poses.ok_or_else(|| ReportError::State("rx: expected finite metres and degrees".into()))?;
+        if poses.len() > MAX_RECEIVERS {
+            return Err(ReportError::State(format!("views: expected at most {MAX_RECEIVERS} receivers in all")));
+        }
+        Ok(poses)
+    }
+
+    /// Seed of the RF chain and the noise of a receiver.
+    #[must_use]
+    pub fn receiver_seed(&self, receiver: usize) -> u64 {
+        u64::from(self.seed) + receiver as u64
+    }
+
+    /// The scene and the devices, the RX being the one that is shown; `base` gives what the page does not change.
     ///
     /// # Errors
     /// Says what makes no sense.
@@ -267,32 +257,8 @@ impl LinkState {
         scene.device_height = f64::midpoint(scene.room.min.z, scene.room.max.z);
         scene.check()?;
         let tx = self.tx.pose().ok_or_else(|| bad("tx: expected finite metres and degrees"))?;
-        let rx = self.rx.pose().ok_or_else(|| bad("rx: expected finite metres and degrees"))?;
-        Ok((scene, tx, rx))
-    }
-}
-
-impl PathState {
-    /// A path between two devices; colour and dash are those of the plan.
-    #[must_use]
-    pub fn new(path: &LinkPath, tx: &Pose, rx: &Pose, colour: String, dash: &'static str) -> Self {
-        let flat = |p: &Point3<f64>| [p.x, p.y, p.z];
-        let mut points_m = vec![flat(&tx.position)];
-        points_m.extend(path.path.interactions().vertices().map(|v| flat(&v)));
-        points_m.push(flat(&rx.position));
-        let local = |direction: &Vector3<f64>, pose: &Pose| {
-            let d = pose.device_from_global(direction);
-            [azimuth(&d).to_degrees(), elevation(&d).to_degrees()]
-        };
-        Self {
-            surface: path.path.interactions().to_string(),
-            points_m,
-            delay_ns: path.path.delay() * 1e9,
-            raw_snr_db: path.raw_snr_db,
-            colour,
-            dash,
-            aoa_deg: local(&path.path.geometry.arrival, rx),
-            aod_deg: local(&path.path.geometry.departure, tx),
-        }
+        let receivers = self.receivers()?;
+        let rx = receivers.get(self.shown).ok_or_else(|| bad("shown: there is no such receiver"))?;
+        Ok((scene, tx, *rx))
     }
 }

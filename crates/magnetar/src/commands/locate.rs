@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::material::MaterialsArgs;
 use super::measurement::{Poses, SnapshotArgs, Snapshots, noise_advice};
-use super::plot::{SCALE, check_name, write_figure};
+use super::plot::{SCALE, check_name, scorer_line, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
 use crate::advice::at_its_line;
 use crate::args::parse_npy_name;
@@ -166,7 +166,7 @@ fn twin_of(
 }
 
 fn draw(path: &Path, layout: &Layout, location: &Location, rx: &[Pose], scorer: &dyn Scorer) -> anyhow::Result<()> {
-    let caption = format!("Measured: {}; {}.", count(rx.len()), knowledge_line(scorer));
+    let caption = format!("Measured: {}; {}.", count(rx.len()), scorer_line(scorer));
     let picture = PosteriorPicture {
         support: &location.support,
         volume: &location.joint,

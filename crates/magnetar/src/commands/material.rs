@@ -55,6 +55,11 @@ impl MaterialsArgs {
         Ok(library)
     }
 
+    /// The user's, as they were given.
+    pub fn files(&self) -> Vec<String> {
+        self.materials.iter().map(|path| path.display().to_string()).collect()
+    }
+
     /// Whether the user brought any.
     pub fn any(&self) -> bool {
         !self.materials.is_empty()

@@ -131,6 +131,27 @@ impl ScorerArgs {
         Ok((name, self.settings(None)?))
     }
 
+    /// The same where several can be chosen from.
+    pub fn scene_scorers(&self) -> anyhow::Result<(&[String], ScorerSettings)> {
+        for name in &self.scorers {
+            ensure!(
+                !is_volume_file(name),
+                "--scorer {name}: a file of volumes scores the rows of a dataset, not a scene"
+            );
+        }
+        Ok((&self.scorers, self.settings(None)?))
+    }
+
+    /// The scorers as they were given.
+    pub fn given(&self) -> &[String] {
+        &self.scorers
+    }
+
+    /// The twin's parameters as they were given.
+    pub fn parameters_named(&self) -> Option<String> {
+        self.parameters.as_ref().map(|path| path.display().to_string())
+    }
+
     /// Warns when the twin's parameters were fitted to another recipe, or a model was trained on one.
     fn warn(&self, recipe: &Recipe, settings: &ScorerSettings) {
         for name in self.scorers.iter().filter(|name| LearnedScorers.opens(name)) {

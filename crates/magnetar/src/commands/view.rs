@@ -9,9 +9,9 @@ use anyhow::{Context, bail};
 use magnetar_dataset::{Mounting, Recipe};
 use magnetar_files::AtomicFile;
 use magnetar_report::corpus::recipe_settings;
-use magnetar_report::view::{App, Measurement, Rows, Server};
+use magnetar_report::view::{App, Measurement, Rows, Server, Spoken, default_poses};
 use magnetar_report::{LinkScorer, LinkSettings, Simulator};
-use magnetar_scene::{Pose, Scene};
+use magnetar_scene::Scene;
 use magnetar_signal::{AntennaConfig, RadioConfig};
 use magnetar_study::open_scorer;
 use magnetar_trace::TraceOptions;
@@ -22,6 +22,12 @@ use super::measurement::{SnapshotArgs, Snapshots, noise_advice};
 use super::propagation::PropagationArgs;
 use super::scorer_args::{ScorerArgs, TWIN};
 use crate::args::{PoseArg, parse_number};
+
+/// The pattern if none is given.
+const PATTERN: &str = "synthetic_vivaldi";
+
+/// Name of the uniform scorer.
+const UNIFORM: &str = "uniform";
 
 /// Flags of `magnetar view`.
 #[derive(clap::Args)]
@@ -66,7 +72,7 @@ pub struct Args {
     #[command(flatten)]
     propagation: PropagationArgs,
     /// Antenna pattern of both ends: a shipped pattern's name or a file.
-    #[arg(long, default_value = "synthetic_vivaldi", value_name = "NAME|FILE")]
+    #[arg(long, default_value = PATTERN, value_name = "NAME|FILE")]
     pattern: String,
     /// Seed of the RF chain and the noise.
     #[arg(long, default_value_t = 1)]
@@ -135,7 +141,11 @@ fn app(args: &Args) -> anyhow::Result<App> {
     let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));
     let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
     let rx = mounting.rx(&rx);
-    let mut app = App::scene(scene, &tx, &rx, Simulator::new(settings)?, scene_scorer(&args.scorer)?)?;
+    let (first, others) = scene_scorers(&args.scorer)?;
+    let names = std::iter::once(&first).chain(&others).map(|scorer| scorer.name().to_owned());
+    let spoken = Spoken { scorers: names.zip(args.scorer.given().to_vec()).collect(), ..spoken(args) };
+    let app = App::scene(scene, &tx, &rx, Simulator::new(settings)?, first)?.spoken(spoken);
+    let mut app = others.into_iter().fold(app, App::with_scorer);
     app.start_mut().seed = args.seed;
     if let Some(measurement) = measurement {
         app = app.measured(measurement);
@@ -172,26 +182,41 @@ fn dataset_app(args: &Args) -> anyhow::Result<App> {
     let rows = Rows::new(open_dataset(&args.what)?).starting_at(args.split.as_deref(), args.row)?;
     let settings = recipe_settings(rows.dataset().recipe())?;
     let title = rows.dataset().recipe().name.clone();
-    let scorer = LinkScorer::fixed(args.scorer.open(rows.dataset().recipe())?);
-    Ok(App::rows(&title, rows, Simulator::new(settings)?, scorer)?)
+    let recipe = rows.dataset().recipe().clone();
+    let mut scorers = args.scorer.open_all(&recipe)?.into_iter().map(LinkScorer::fixed);
+    let first = scorers.next().context("no scorer was given")?;
+    let app = App::rows(&title, rows, Simulator::new(settings)?, first)?.spoken(spoken(args));
+    let app = scorers.fold(app, App::with_scorer);
+    // The uniform posterior is there to compare with.
+    let uniform = open_scorer(UNIFORM, &recipe, &args.scorer.settings(Some(&recipe))?)?;
+    Ok(app.with_scorer(LinkScorer::fixed(uniform)))
 }
 
-/// What scores a scene: the twin then knows its materials.
-fn scene_scorer(args: &ScorerArgs) -> anyhow::Result<LinkScorer> {
-    Ok(match args.scene_scorer()? {
-        (TWIN, settings) => LinkScorer::scene_twin(settings),
-        (name, settings) => LinkScorer::fixed(open_scorer(name, &Recipe::paper(), &settings)?),
-    })
+/// What was given, for the commands that the page shows.
+fn spoken(args: &Args) -> Spoken {
+    Spoken {
+        what: args.what.clone(),
+        pattern: (args.pattern != PATTERN).then(|| args.pattern.clone()),
+        materials: args.materials.files(),
+        parameters: args.scorer.parameters_named(),
+        scorers: Vec::new(),
+    }
 }
 
-/// TX towards the far end of the room, RX in the middle, facing each other.
-fn default_poses(scene: &Scene) -> (Pose, Pose) {
-    let [x0, x1, y0, y1, ..] = scene.room.bounds();
-    let at = |along: f64, aside: f64| (x0 + aside * (x1 - x0), y0 + along * (y1 - y0));
-    let ((tx_x, tx_y), (rx_x, rx_y)) = (at(0.85, 0.75), at(0.5, 0.3));
-    let heading = (rx_y - tx_y).atan2(rx_x - tx_x);
-    let z = scene.device_height;
-    (Pose::new(tx_x, tx_y, z, heading), Pose::new(rx_x, rx_y, z, heading + std::f64::consts::PI))
+/// What scores a scene, the first to begin with: the scorers that were asked for (the twin then knows the scene's
+/// materials), the twin and the uniform posterior.
+fn scene_scorers(args: &ScorerArgs) -> anyhow::Result<(LinkScorer, Vec<LinkScorer>)> {
+    let (asked, settings) = args.scene_scorers()?;
+    let names = asked.iter().map(String::as_str).chain([TWIN, UNIFORM]);
+    let mut scorers = Vec::new();
+    for name in names {
+        scorers.push(match name {
+            TWIN => LinkScorer::scene_twin(settings.clone()),
+            name => LinkScorer::fixed(open_scorer(name, &Recipe::paper(), &settings)?),
+        });
+    }
+    let others = scorers.split_off(1);
+    Ok((scorers.pop().context("no scorer was given")?, others))
 }
 
 /// Opens the page in the system's browser; the address is printed anyway.

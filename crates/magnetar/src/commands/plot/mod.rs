@@ -1,5 +1,6 @@
 //! `magnetar plot`: figures as SVG and PNG.
 
+mod paper;
 mod pattern;
 mod posterior;
 mod room;
@@ -10,7 +11,8 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use magnetar_files::AtomicFile;
-use magnetar_report::{Theme, png_from_svg};
+use magnetar_posterior::Scorer;
+use magnetar_report::{Theme, knowledge_in_words, png_from_svg};
 use serde_json::json;
 
 /// Flags of `magnetar plot`.
@@ -23,7 +25,8 @@ Examples:
   magnetar plot slices data --row 3 -o slices.png
   magnetar plot volume data --row 3 -o volume.png
   magnetar plot cone data --split test --limit 500 -o cone.svg
-  magnetar plot fusion data --split fusion --set 0 -o fusion.svg")]
+  magnetar plot fusion data --split fusion --set 0 -o fusion.svg
+  magnetar plot paper data -o figures      # the paper's figures, all scorers in each")]
 pub struct Args {
     #[command(subcommand)]
     figure: Figure,
@@ -46,6 +49,8 @@ enum Figure {
     Cone(posterior::ConeArgs),
     /// Early and late fusion of one set of views, and their contrast.
     Fusion(posterior::FusionArgs),
+    /// The paper's figures of a dataset, with all scorers given.
+    Paper(paper::Args),
 }
 
 /// Where a figure goes and how it looks.
@@ -67,20 +72,27 @@ pub(super) struct Output {
 
 /// Light or dark.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum ThemeArg {
+pub(super) enum ThemeArg {
     /// Dark ink on white.
     Light,
     /// Light ink on near-black.
     Dark,
 }
 
+impl ThemeArg {
+    /// As pictures want it.
+    fn theme(self) -> Theme {
+        match self {
+            Self::Light => Theme::Light,
+            Self::Dark => Theme::Dark,
+        }
+    }
+}
+
 impl Output {
     /// The theme asked for.
     pub(super) fn theme(&self) -> Theme {
-        match self.theme {
-            ThemeArg::Light => Theme::Light,
-            ThemeArg::Dark => Theme::Dark,
-        }
+        self.theme.theme()
     }
 
     /// Refuses names that say nothing about the format, before any work.
@@ -105,6 +117,11 @@ impl Output {
 
 /// Pixels of a PNG for each unit of the SVG, where nothing else is asked for.
 pub(super) const SCALE: f32 = 2.0;
+
+/// One line about what a scorer was given, for a caption.
+pub(super) fn scorer_line(scorer: &dyn Scorer) -> String {
+    format!("{}: {}", scorer.name(), knowledge_in_words(scorer))
+}
 
 /// Refuses a name that says nothing about the format.
 pub(super) fn check_name(path: &Path) -> anyhow::Result<()> {
@@ -141,5 +158,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Figure::Volume(args) => posterior::run_row(args, posterior::VOLUME),
         Figure::Cone(args) => posterior::run_cone(args),
         Figure::Fusion(args) => posterior::run_fusion(args),
+        Figure::Paper(args) => paper::run(args),
     }
 }

@@ -5,19 +5,19 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use magnetar_dataset::{Record, Reported};
-use magnetar_posterior::{BalancedMetrics, Support, SupportSize, UniformScorer, Volume, fuse};
-use magnetar_report::Theme;
+use magnetar_dataset::{Dataset, Record, Reported};
+use magnetar_posterior::{BalancedMetrics, Scorer, Support, SupportSize, UniformScorer, Volume, fuse};
 use magnetar_report::figure::{
     ConeCurve, PosteriorPicture, cone_figure, fusion_figure, marginal_figure, slices_figure, volume_figure,
 };
+use magnetar_report::{Theme, knowledge_in_words};
 use magnetar_scene::BoxShape;
 use magnetar_study::{evaluate, is_volume_file, needed_columns, score_aligned, score_record};
 
-use super::Output;
+use super::{Output, scorer_line};
 use crate::args::parse_number;
 use crate::commands::dataset_folder::{open_dataset, read_row};
-use crate::commands::scorer_args::{ScorerArgs, knowledge_line};
+use crate::commands::scorer_args::ScorerArgs;
 use crate::progress;
 
 /// Flags of the figures of one row.
@@ -107,7 +107,7 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
         args.split,
         if record.los { "LOS" } else { "NLOS" },
         if record.board.is_some() { "board" } else { "no board" },
-        knowledge_line(&*scorer)
+        scorer_line(&*scorer)
     );
     let picture = PosteriorPicture {
         support: &support,
@@ -125,41 +125,74 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
 pub fn run_cone(args: &ConeArgs) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let dataset = open_dataset(&args.dataset)?;
-    let mut scorers = args.scorer.open_all(dataset.recipe())?;
-    let knowledge = scorers.iter().map(|scorer| knowledge_line(&**scorer)).collect::<Vec<_>>().join("; ");
+    let scorers = args.scorer.open_all(dataset.recipe())?;
+    args.output.write(&cones(&dataset, &args.split, args.limit, scorers, args.output.theme())?)
+}
+
+/// The cone curves of scorers over rows of a split, seeds of one design together.
+pub(super) fn cones(
+    dataset: &Dataset,
+    split: &str,
+    rows: u64,
+    mut scorers: Vec<Arc<dyn Scorer>>,
+    theme: Theme,
+) -> anyhow::Result<String> {
+    let mut knowledge: Vec<String> = Vec::new();
+    for scorer in &scorers {
+        let line = format!("{}: {}", design_of(scorer.name()), knowledge_in_words(&**scorer));
+        if !knowledge.contains(&line) {
+            knowledge.push(line);
+        }
+    }
     if !scorers.iter().any(|scorer| scorer.name() == UNIFORM) {
         scorers.push(Arc::new(UniformScorer));
     }
-    let total = dataset.sample_rows(&args.split, args.limit)?;
+    let total = dataset.sample_rows(split, rows)?;
     let bar = progress::bar(total, "rows");
-    let records = dataset.sample(&args.split, needed_columns(&scorers), args.limit)?;
-    let splits = [(args.split.as_str(), records)];
-    let evaluations = evaluate(splits, &scorers, SupportSize::EVALUATION, &|n| bar.inc(n))?;
+    let records = dataset.sample(split, needed_columns(&scorers), rows)?;
+    let evaluations = evaluate([(split, records)], &scorers, SupportSize::EVALUATION, &|n| bar.inc(n))?;
     bar.finish_and_clear();
-    let mut curves = Vec::new();
-    let mut rows = 0;
+    let mut designs: Vec<(&str, Vec<ConeCurve>)> = Vec::new();
+    let mut scored = 0;
     for evaluation in &evaluations {
         let Some(metrics) = evaluation.scores.metrics() else {
-            bail!("split {} of {} has no rows", args.split, args.dataset.display());
+            bail!("split {split} of {} has no rows", dataset.folder().display());
         };
-        rows = metrics.samples;
+        scored = metrics.samples;
         // The uniform posterior has no mode, and so no hits.
-        curves.push(match evaluation.name.as_str() {
+        let curve = match evaluation.name.as_str() {
             UNIFORM => curve("uniform (mass only)", &metrics, false),
             name => curve(name, &metrics, true),
-        });
+        };
+        let design = design_of(&evaluation.name);
+        match designs.iter_mut().find(|(known, _)| *known == design) {
+            Some((_, seeds)) => seeds.push(curve),
+            None => designs.push((design, vec![curve])),
+        }
     }
+    let curves: Vec<ConeCurve> =
+        designs.iter().filter_map(|(design, seeds)| ConeCurve::of_seeds(design, seeds)).collect();
+    let bands = if designs.iter().any(|(_, seeds)| seeds.len() > 1) {
+        "; bands: one sample deviation over the seeds of a design"
+    } else {
+        ""
+    };
     let caption = format!(
-        "Simulated: {} rows of {}, balanced over {}; {}.",
-        rows,
-        args.split,
+        "Simulated: {scored} rows of {split}, balanced over {}{bands}; {}.",
         match dataset.manifest().stand_in {
             Some(_) => "board condition, placements and RX sites",
             None => "board condition and materials",
         },
-        knowledge
+        knowledge.join("; ")
     );
-    args.output.write(&cone_figure(&curves, &caption, args.output.theme()))
+    Ok(cone_figure(&curves, &caption, theme))
+}
+
+/// The design of a scorer: names that differ only in a number after the last `-` or `_` (or `-seed`) are seeds of one.
+fn design_of(name: &str) -> &str {
+    let head = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let head = if head.len() < name.len() { head.strip_suffix("seed").unwrap_or(head) } else { return name };
+    head.strip_suffix(['-', '_']).filter(|design| !design.is_empty()).unwrap_or(name)
 }
 
 fn curve(name: &str, metrics: &BalancedMetrics, hits: bool) -> ConeCurve {
@@ -168,6 +201,7 @@ fn curve(name: &str, metrics: &BalancedMetrics, hits: bool) -> ConeCurve {
         opening_deg: metrics.cone_opening_deg.clone(),
         mass_percent: metrics.cone_mass_percent.clone(),
         hit_percent: if hits { metrics.cone_hit_percent.clone() } else { Vec::new() },
+        spread_percent: Default::default(),
     }
 }
 
@@ -176,23 +210,33 @@ pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
     args.output.check()?;
     let dataset = open_dataset(&args.dataset)?;
     let scorer = args.scorer.open(dataset.recipe())?;
-    let views = u64::from(dataset.split(&args.split)?.views);
-    let first = args.set.checked_mul(views).context("there is no such set")?;
+    args.output.write(&fusion(&dataset, &args.split, args.set, &scorer, args.output.theme())?)
+}
+
+/// Early and late fusion of one set of a split.
+pub(super) fn fusion(
+    dataset: &Dataset,
+    split: &str,
+    set: u64,
+    scorer: &Arc<dyn Scorer>,
+    theme: Theme,
+) -> anyhow::Result<String> {
+    let views = u64::from(dataset.split(split)?.views);
+    let first = set.checked_mul(views).context("there is no such set")?;
     let records = (first..first + views)
-        .map(|index| dataset.read_row(&args.split, index, needed_columns(std::slice::from_ref(&scorer))))
+        .map(|index| read_row(dataset, split, index, needed_columns(std::slice::from_ref(scorer))))
         .collect::<Result<Vec<Record>, _>>()?;
-    let Some(start) = records.first() else { bail!("split {} has no views", args.split) };
+    let Some(start) = records.first() else { bail!("split {split} has no views") };
     let scored = records
         .iter()
-        .map(|record| score_record(&args.split, record, &*scorer, SupportSize::EVALUATION))
+        .map(|record| score_record(split, record, &**scorer, SupportSize::EVALUATION))
         .collect::<Result<Vec<_>, _>>()?;
     let (supports, volumes): (Vec<Support>, Vec<Volume>) = scored.into_iter().unzip();
     let fused = fuse(&volumes)?;
     let room = start.reported().room;
     let boxes: Vec<BoxShape> = start.reported_standing().collect();
     let rx: Vec<_> = records.iter().map(|r| r.reported().rx).collect();
-    let caption =
-        format!("Simulated: set {} of {}, {} views; {}.", args.set, args.split, views, knowledge_line(&*scorer));
+    let caption = format!("Simulated: set {set} of {split}, {views} views; {}.", scorer_line(&**scorer));
     let picture = PosteriorPicture {
         support: &supports[0],
         volume: &volumes[0],
@@ -202,5 +246,26 @@ pub fn run_fusion(args: &FusionArgs) -> anyhow::Result<ExitCode> {
         truth: Some(start.tx),
         caption: &caption,
     };
-    args.output.write(&fusion_figure(&picture, &fused, args.output.theme()))
+    Ok(fusion_figure(&picture, &fused, theme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::design_of;
+
+    #[test]
+    fn seeds_are_told_from_designs() {
+        for (name, design) in [
+            ("np4-1", "np4"),
+            ("np4_seed12", "np4"),
+            ("np4", "np4"),
+            ("sa1", "sa1"),
+            ("np5-S-seed3", "np5-S"),
+            ("twin", "twin"),
+            ("-1", "-1"),
+            ("7", "7"),
+        ] {
+            assert_eq!(design_of(name), design, "{name}");
+        }
+    }
 }
