@@ -94,15 +94,24 @@ impl Radio {
     /// If a setting is out of range or a pattern cannot be read.
     pub fn new(config: RadioConfig) -> Result<Self, RadioError> {
         config.check()?;
-        let antennas = &config.antennas;
-        let [first, second] = &antennas.rx_patterns;
-        let mut radio = Self {
-            tx_pattern: AntennaPattern::load(&antennas.tx_pattern)?,
-            rx_patterns: [AntennaPattern::load(first)?, AntennaPattern::load(second)?],
-            boresight_amplitude: 0.0,
-            sre: Sre::new(&config.band, &config.array, &config.sre)?,
-            config,
-        };
+        let AntennaConfig { tx_pattern, rx_patterns: [first, second] } = &config.antennas;
+        let tx_pattern = AntennaPattern::load(tx_pattern)?;
+        let rx_patterns = [AntennaPattern::load(first)?, AntennaPattern::load(second)?];
+        Self::with_patterns(config, tx_pattern, rx_patterns)
+    }
+
+    /// The radio of these settings with patterns that are at hand, whatever names the settings have for them.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn with_patterns(
+        config: RadioConfig,
+        tx_pattern: AntennaPattern,
+        rx_patterns: [AntennaPattern; ELEMENTS],
+    ) -> Result<Self, RadioError> {
+        config.check()?;
+        let sre = Sre::new(&config.band, &config.array, &config.sre)?;
+        let mut radio = Self { tx_pattern, rx_patterns, boresight_amplitude: 0.0, sre, config };
         let anywhere = Pose::new(0.0, 0.0, 0.0, 0.0);
         let amplitude = radio.link(anywhere, anywhere).boresight_amplitude();
         radio.boresight_amplitude = amplitude;

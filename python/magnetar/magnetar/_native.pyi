@@ -21,6 +21,7 @@ __all__ = [
     "Support",
     "estimate",
     "evaluate",
+    "evaluation_of",
     "expose_rows",
     "features",
     "fuse",
@@ -28,6 +29,7 @@ __all__ = [
     "observe",
     "posterior_figure",
     "run_cli",
+    "score_rows",
     "set_threads",
     "threads",
     "trace",
@@ -61,6 +63,10 @@ def posterior_figure(
 ) -> Figure: ...
 def evaluate(
     data: Dataset | Rows, split: str | None, scorers: Sequence[Scorer], limit: int | None, size: _Size
+) -> dict[str, Any]: ...
+def score_rows(rows: Rows, scorers: Sequence[Scorer], size: _Size) -> dict[str, Any]: ...
+def evaluation_of(
+    scorers: Sequence[Scorer], values: ArrayLike, board: Sequence[bool], groups: Sequence[Sequence[str]]
 ) -> dict[str, Any]: ...
 def validate_export(data: bytes, origin: str = "export") -> dict[str, Any]: ...
 def expose_rows(rows: Rows, numbers: Sequence[int], size: _Size, support_seed: int) -> dict[str, Any]: ...
@@ -234,7 +240,7 @@ class Support:
 class Scorer:
     """What turns rows into posteriors over TX poses."""
 
-    def __new__(cls, name: str, recipe: Recipe, parameters: str | None = None) -> Scorer: ...
+    def __new__(cls, name: _File, recipe: Recipe | None = None, parameters: str | None = None) -> Scorer: ...
     @staticmethod
     def of_scene(
         scene: Scene,

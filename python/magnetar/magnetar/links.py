@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from magnetar import _native
-from magnetar._native import Recipe, Scene
+from magnetar._native import Pattern, Recipe, Scene
 from magnetar.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,10 @@ def _scene(scene: Scene | Path) -> Scene:
     return scene if isinstance(scene, Scene) else Scene(fspath(scene))
 
 
+def _pattern(pattern: Pattern | Path | None) -> Pattern | str | None:
+    return pattern if pattern is None or isinstance(pattern, Pattern) else fspath(pattern)
+
+
 @dataclass(frozen=True)
 class Paths:
     """The paths of one link or many, one entry per path: the direct one first, then by delay."""
@@ -30,7 +34,7 @@ class Paths:
     link: Integers
     """Number of the link."""
     kind: list[str]
-    """``LOS``, ``reflection``, ``transmission`` ..."""
+    """``LOS``, ``specular`` or ``transmitted``."""
     surface: list[str]
     """What the path meets, from TX to RX."""
     length_m: Floats
@@ -90,11 +94,11 @@ def observe(
     seed: int = 0,
     stage: str = "noisy",
     recipe: Recipe | None = None,
-    tx_pattern: Path | None = None,
-    rx_pattern: Path | tuple[Path, Path] | None = None,
+    tx_pattern: Pattern | Path | None = None,
+    rx_pattern: Pattern | Path | tuple[Pattern | Path, Pattern | Path] | None = None,
     rf_chain: bool = True,
     redraw_rf_chain: bool = False,
-    tx_power_offset_db: float = 0.0,
+    tx_power_offset_db: ArrayLike = 0.0,
     max_order: int = 1,
     transmission: bool = False,
     materials: Sequence[Path] = (),
@@ -102,15 +106,16 @@ def observe(
     """What the receiver measures: complex64 of shape (links, count, bins, 2), in units of the noise's deviation.
 
     The radio (band, array, antennas, level) is that of ``recipe``, or the paper's. ``stage`` is the last one run:
-    ``"clean"``, ``"perturbed"`` (with the RF chain) or ``"noisy"``. One link gives the bits of ``magnetar observe``.
+    ``"clean"``, ``"perturbed"`` (with the RF chain) or ``"noisy"``. A pattern is a ``Pattern``, a shipped name or a file;
+    ``tx_power_offset_db`` is one for all links, or one per link. One link gives the bits of ``magnetar observe``.
 
     >>> observe("lab", (0.98, 2.28), (1.0, -1.0), count=3, seed=1).shape
     (1, 3, 512, 2)
     """
-    if isinstance(rx_pattern, tuple):
-        both: tuple[str, str] | None = (fspath(rx_pattern[0]), fspath(rx_pattern[1]))
-    else:
-        both = None if rx_pattern is None else (fspath(rx_pattern), fspath(rx_pattern))
+    pair = rx_pattern if isinstance(rx_pattern, tuple) else (rx_pattern, rx_pattern)
+    if len(pair) != 2:
+        raise InputError(f"rx_pattern: {len(pair)} patterns; expected one for both elements, or two")
+    offsets = np.atleast_1d(np.asarray(tx_power_offset_db, dtype=np.float64))
     options = {
         "count": count,
         "seed": seed,
@@ -118,11 +123,11 @@ def observe(
         "max_order": max_order,
         "transmission": transmission,
         "materials": [fspath(path) for path in materials],
-        "tx_pattern": None if tx_pattern is None else fspath(tx_pattern),
-        "rx_pattern": both,
+        "tx_pattern": _pattern(tx_pattern),
+        "rx_pattern": None if rx_pattern is None else (_pattern(pair[0]), _pattern(pair[1])),
         "rf_chain": rf_chain,
         "redraw_rf_chain": redraw_rf_chain,
-        "tx_power_offset_db": tx_power_offset_db,
+        "tx_power_offset_db": offsets.ravel().tolist(),
     }
     return _native.observe(_scene(scene), tx, rx, recipe, options)
 

@@ -1,8 +1,8 @@
-"""Long jobs over a Ray cluster: generate, evaluate, audit, and rows for Ray Data.
+"""The long jobs over a Ray cluster: generate, evaluate, audit, and rows for Ray Data.
 
-``pip install magnetar[ray]``, and ``ray.init(...)`` before. A task is a slice of rows and a pure function of it: a node
-that is lost costs a retry, and results are those of one process, byte for byte and number for number. What tasks make comes
-back through Ray; only stored datasets that are read have to be on a path that every node sees.
+``pip install magnetar[ray]``, and ``ray.init(...)`` before. A task is a slice of rows and a pure function
+of it: a node that is lost costs a retry, and results are those of one process, byte for byte and number for number. What tasks
+make comes back through Ray; only stored datasets that are read have to be on a path that every node sees.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 import ray
-from numpy.typing import NDArray
 from ray.data import Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
 from magnetar import _native
-from magnetar._native import Dataset, Metrics, Recipe, Rows, Scorer
+from magnetar._native import Dataset, Recipe, Rows, Scorer
 from magnetar.errors import InputError, MagnetarError, RecipeError
 from magnetar.inference import EVALUATION, Size
 
@@ -167,12 +166,12 @@ def _score(
     scorers: Sequence[str],
     parameters: str | None,
     size: Size,
-) -> list[NDArray[np.float32]]:
-    """A task: the posteriors of a slice by every scorer."""
+) -> dict[str, Any]:
+    """A task: what scorers reach on every row of a slice."""
     _native.set_threads(1)
     recipe = data if isinstance(data, Recipe) else data.recipe
-    rows = _rows(data, split, *place, seed, csi=False)
-    return [Scorer(name, recipe, parameters).score(rows, size)["mass"] for name in scorers]
+    opened = [Scorer(name, recipe, parameters) for name in scorers]
+    return _native.score_rows(_rows(data, split, *place, seed, False), opened, size)
 
 
 def evaluate(
@@ -184,36 +183,26 @@ def evaluate(
     seed: int = 1,
     parameters: str | None = None,
     size: Size = EVALUATION,
-    rows_per_task: int = 128,
+    rows_per_task: int = 512,
     cpus_per_task: float = 1,
     progress: Progress | None = None,
-) -> dict[str, dict[str, Any]]:
-    """The balanced metrics of scorers, by name, of a dataset that every node sees, or of rows of a recipe, drawn on the fly.
+) -> dict[str, Any]:
+    """What ``magnetar.evaluate`` gives, of a dataset that every node sees, or of rows of a recipe, drawn on the fly.
 
-    They are those of ``magnetar.evaluate``, number for number: nodes score, and the caller gathers posteriors in the order of
-    their rows, a few slices in memory at a time. Scorers are given by name, as each node makes its own; parameters and files of
-    volumes are on paths that every node sees.
+    Scorers are given by name, as each node makes its own; models and parameters are files that every node sees.
     """
     slices = _slices(data, split, limit, rows_per_task)
-    if not slices:
-        raise InputError("no row to score; give a larger limit, or another split")
     recipe = data if isinstance(data, Recipe) else data.recipe
-    # Made here, too, so that a wrong name is found before any work.
-    names = [Scorer(name, recipe, parameters).name for name in scorers]
-    if len(set(names)) < len(names):
-        raise InputError(f"scorers {', '.join(names)}: give each once")
-    gathered = [Metrics() for _ in names]
+    opened = [Scorer(name, recipe, parameters) for name in scorers]
     calls = [(data, split, place, seed, list(scorers), parameters, size) for place in slices]
-    early: dict[int, list[NDArray[np.float32]]] = {}
-    following = 0
-    for number, masses in _each(_score, calls, cpus_per_task, progress):
-        early[number] = masses
-        while following in early:
-            rows = _rows(data, split, *slices[following], seed, csi=False)
-            for metrics, mass in zip(gathered, early.pop(following), strict=True):
-                metrics.add(rows, mass)
-            following += 1
-    return {name: metrics.summary() for name, metrics in zip(names, gathered, strict=True)}
+    parts: list[dict[str, Any]] = [{}] * len(calls)
+    for number, part in _each(_score, calls, cpus_per_task, progress):
+        parts[number] = part
+    if not parts:
+        raise InputError("no row to score; give a larger limit, or another split")
+    values = np.concatenate([part["values"] for part in parts])
+    board, groups = ([one for part in parts for one in part[key]] for key in ("board", "groups"))
+    return _native.evaluation_of(opened, values, board, groups)
 
 
 def _audit(folder: str, limit: int) -> dict[str, Any]:

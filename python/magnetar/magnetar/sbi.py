@@ -198,15 +198,12 @@ class Simulator:
     def _simulate(self, poses: NDArray[np.float64]) -> NDArray[np.float32]:
         count = len(poses)
         tx = np.column_stack([poses[:, :2], np.full(count, self.scene.device_height), poses[:, 2]])
-        seeds = torch.randint(0, 2**63 - 1, (count,)).tolist()
-        offsets = ((2 * torch.rand(count, dtype=torch.float64) - 1) * self.power_offset_max_db).tolist()
-        made = [
-            observe(
-                self.scene, one, self.rx, seed=seed, recipe=self.recipe, tx_power_offset_db=offset, **self.options
-            )[0]
-            for one, seed, offset in zip(tx, seeds, offsets, strict=True)
-        ]
-        blocks = np.concatenate(made)
+        seed = int(torch.randint(0, 2**63 - 1, ()))
+        offset = (2 * torch.rand(count, dtype=torch.float64) - 1).numpy() * self.power_offset_max_db
+        made = observe(
+            self.scene, tx, self.rx, seed=seed, recipe=self.recipe, tx_power_offset_db=offset, **self.options
+        )
+        blocks = made[:, 0]
         if self.observation == "csi":
             parts = [part for channel in (0, 1) for part in (blocks[..., channel].real, blocks[..., channel].imag)]
             return np.stack(parts, axis=1)

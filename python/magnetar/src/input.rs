@@ -6,7 +6,7 @@ use magnetar_trace::{MAX_ORDER, TraceOptions};
 use numpy::{Complex32, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Failure, Outcome};
 
@@ -112,6 +112,11 @@ pub fn frequency(frequency_hz: f64) -> Outcome<f64> {
 /// D, H and W of a support.
 pub fn size((headings, rows, columns): (usize, usize, usize)) -> SupportSize {
     SupportSize { headings, rows, columns }
+}
+
+/// A name, or a path that is text.
+pub fn text<'a>(path: &'a Path, what: &str) -> Outcome<&'a str> {
+    path.to_str().ok_or_else(|| Failure::input(format!("{what}: {} is not Unicode text", path.display())))
 }
 
 /// The shipped materials and those of some files.

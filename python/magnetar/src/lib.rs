@@ -8,6 +8,7 @@
 
 mod dataset;
 mod error;
+mod evaluation;
 mod figure;
 mod input;
 mod metrics;
@@ -36,6 +37,8 @@ fn run_cli(arguments: Vec<OsString>) -> u8 {
 mod _native {
     #[pymodule_export]
     use crate::dataset::{Dataset, RowsIterator};
+    #[pymodule_export]
+    use crate::evaluation::{evaluation_of, score_rows};
     #[pymodule_export]
     use crate::figure::Figure;
     #[pymodule_export]

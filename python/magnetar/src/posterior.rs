@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use magnetar_dataset::Record;
+use magnetar_neural::LearnedScorers;
 use magnetar_posterior::{CpuScoring, Features, PosteriorError, SupportSize, Volume, query_channels, spatial_channels};
 use magnetar_report::Theme;
 use magnetar_report::figure::{PosteriorPicture, marginal_figure, volume_figure};
 use magnetar_scene::{Pose, Room};
 use magnetar_study::{
-    Candidates, ReceiverView, SceneDevices, ScorerSettings, StudyError, map_posteriors, open_scorer, scene_twin,
-    support_stream, truth, twin_parameters,
+    Candidates, ReceiverView, SceneDevices, ScorerSettings, ScorerSource, StudyError, map_posteriors, open_scorer,
+    scene_twin, support_stream, truth, twin_parameters,
 };
 use numpy::{IntoPyArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -182,21 +183,33 @@ pub struct Scorer {
     pub(crate) scorer: Arc<dyn magnetar_posterior::Scorer>,
 }
 
+/// How scorers are made, on the CPU, learned ones included.
 fn settings(parameters: Option<&str>, recipe: Option<&Recipe>) -> Outcome<ScorerSettings> {
     let parameters = twin_parameters(parameters.map(Path::new), recipe.map(|recipe| &*recipe.recipe))?;
-    Ok(ScorerSettings { parameters, backend: Arc::new(CpuScoring), source: None })
+    Ok(ScorerSettings { parameters, backend: Arc::new(CpuScoring), source: Some(Arc::new(LearnedScorers)) })
 }
 
 #[pymethods]
 impl Scorer {
-    /// A scorer by name (`twin`, `uniform`) or a file of volumes (.npy, .parquet), for rows of a recipe.
+    /// A scorer by name (`twin`, `uniform`), a learned model (.safetensors) or a file of volumes (.npy, .parquet), for rows
+    /// of a recipe, or of recipe `paper`. A model that was trained on another recipe is a `UserWarning`.
     #[new]
-    #[pyo3(signature = (name, recipe, parameters = None))]
-    fn new(name: &str, recipe: &Bound<'_, Recipe>, parameters: Option<&str>) -> PyResult<Self> {
-        let recipe = recipe.get();
-        let settings = settings(parameters, Some(recipe))?;
-        let scorer = recipe.recipe.as_ref();
-        let scorer = open_scorer(name, scorer, &settings).map_err(Failure::from)?;
+    #[pyo3(signature = (name, recipe = None, parameters = None))]
+    fn new(
+        py: Python<'_>,
+        name: PathBuf,
+        recipe: Option<&Bound<'_, Recipe>>,
+        parameters: Option<&str>,
+    ) -> PyResult<Self> {
+        let name = input::text(&name, "name")?;
+        let recipe = recipe.map_or_else(|| Recipe::shared(Arc::new(magnetar_dataset::Recipe::paper())), Recipe::of);
+        let settings = settings(parameters, Some(&recipe))?;
+        let scorer = py.detach(|| open_scorer(name, &recipe.recipe, &settings)).map_err(Failure::from)?;
+        if let Some(warning) =
+            LearnedScorers.opens(name).then(|| LearnedScorers.warning(name, &recipe.recipe)).flatten()
+        {
+            py.import("warnings")?.call_method1("warn", (warning,))?;
+        }
         Ok(Self { scorer })
     }
 

@@ -162,6 +162,11 @@ fn toml_value(value: &Bound<'_, PyAny>, key: &str) -> Outcome<String> {
 }
 
 impl Recipe {
+    /// The recipe that Python holds.
+    pub(crate) fn of(held: &Bound<'_, Self>) -> Self {
+        Self::shared(Arc::clone(&held.get().recipe))
+    }
+
     /// A recipe that is there already.
     pub(crate) fn shared(recipe: Arc<magnetar_dataset::Recipe>) -> Self {
         Self { recipe }

@@ -232,7 +232,7 @@ pub fn materials(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Bound<'_, PyDi
 /// An antenna's amplitude pattern in its own frame: azimuth counter-clockwise from boresight, elevation up.
 #[pyclass(frozen, module = "magnetar")]
 pub struct Pattern {
-    pattern: AntennaPattern,
+    pub(crate) pattern: AntennaPattern,
 }
 
 #[pymethods]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use magnetar_scene::Pose;
+use magnetar_scene::{AntennaPattern, Pose};
 use magnetar_signal::sre::{AoaMode, Component, Method, SreOptions};
 use magnetar_signal::{
     AntennaConfig, Band, ELEMENTS, LineArray, LinkSimulator, NoiseSource, Radio, RadioConfig, Receiver, ReceiverError,
@@ -19,7 +19,7 @@ use crate::error::{Class, Failure, Outcome};
 use crate::input;
 use crate::recipe::Recipe;
 use crate::run::run;
-use crate::scene::Scene;
+use crate::scene::{Pattern, Scene};
 
 /// The last stage to be run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,22 @@ enum Stage {
     Clean,
     Perturbed,
     Noisy,
+}
+
+/// An antenna pattern by name or file, or one that is there already.
+#[derive(FromPyObject)]
+enum PatternSource {
+    Given(Py<Pattern>),
+    Named(String),
+}
+
+impl PatternSource {
+    fn load(&self) -> Outcome<AntennaPattern> {
+        match self {
+            Self::Given(pattern) => Ok(pattern.get().pattern.clone()),
+            Self::Named(name) => Ok(AntennaPattern::load(name)?),
+        }
+    }
 }
 
 /// How `observe` simulates.
@@ -39,11 +55,12 @@ pub struct ObserveOptions {
     max_order: usize,
     transmission: bool,
     materials: Vec<PathBuf>,
-    tx_pattern: Option<String>,
-    rx_pattern: Option<(String, String)>,
+    tx_pattern: Option<PatternSource>,
+    rx_pattern: Option<(PatternSource, PatternSource)>,
     rf_chain: bool,
     redraw_rf_chain: bool,
-    tx_power_offset_db: f64,
+    /// One for all links, or one each.
+    tx_power_offset_db: Vec<f64>,
 }
 
 impl ObserveOptions {
@@ -58,21 +75,23 @@ impl ObserveOptions {
 
     fn radio(&self, recipe: Option<&Recipe>) -> Outcome<Radio> {
         let mut config = recipe.map_or_else(RadioConfig::default, |recipe| recipe.recipe.radio_config());
-        let AntennaConfig { tx_pattern, rx_patterns } = &mut config.antennas;
-        if let Some(pattern) = &self.tx_pattern {
-            tx_pattern.clone_from(pattern);
-        }
-        if let Some((first, second)) = &self.rx_pattern {
-            *rx_patterns = [first.clone(), second.clone()];
-        }
         if !self.rf_chain {
             config.rf_chain = RfChainConfig::off();
         }
-        let radio = Radio::new(config)?;
-        if !(-100.0..=100.0).contains(&self.tx_power_offset_db) {
+        let AntennaConfig { tx_pattern, rx_patterns: [first, second] } = &config.antennas;
+        let tx = match &self.tx_pattern {
+            Some(pattern) => pattern.load()?,
+            None => AntennaPattern::load(tx_pattern)?,
+        };
+        let rx = match &self.rx_pattern {
+            Some((first, second)) => [first.load()?, second.load()?],
+            None => [AntennaPattern::load(first)?, AntennaPattern::load(second)?],
+        };
+        let radio = Radio::with_patterns(config, tx, rx)?;
+        if !self.tx_power_offset_db.iter().all(|offset| (-100.0..=100.0).contains(offset)) {
             return Err(Failure::input("tx_power_offset_db: expected a number of decibels from -100 to 100"));
         }
-        if radio.amplitude_scale(self.tx_power_offset_db) == 0.0 {
+        if radio.amplitude_scale(0.0) == 0.0 {
             let message = "the antenna patterns have no gain at boresight, to which the reference SNR belongs";
             return Err(Failure::Named(Class::Signal, message.to_owned()));
         }
@@ -94,6 +113,12 @@ pub fn observe<'py>(
     let height = scene.scene.device_height;
     let links = input::pairs(input::poses(tx, height, "tx")?, input::poses(rx, height, "rx")?)?;
     let stage = options.stage()?;
+    let offsets = &options.tx_power_offset_db;
+    if ![1, links.len()].contains(&offsets.len()) {
+        let (found, expected) = (offsets.len(), links.len());
+        let message = format!("tx_power_offset_db: {found} for {expected} links; give one for all, or one each");
+        return Err(Failure::input(message).into());
+    }
     let radio = Arc::new(options.radio(recipe.map(Bound::get))?);
     let propagation = input::options(options.max_order, options.transmission)?;
     let world = scene.resolve(radio.band().carrier_hz, &options.materials)?;
@@ -110,7 +135,7 @@ pub fn observe<'py>(
             let simulator = simulator.as_mut().map_err(|_| Failure::Stopped)?;
             simulator.trace(world.room, &world.surfaces, &world.boxes, tx, rx)?;
             let mut clean = simulator.block();
-            simulator.clean(options.tx_power_offset_db, &mut clean);
+            simulator.clean(offsets[link.min(offsets.len() - 1)], &mut clean);
             let (mut perturbed, mut noisy) = (clean.clone(), clean.clone());
             let bins = clean.bins();
             for (n, out) in out.chunks_exact_mut(bins * ELEMENTS).enumerate() {

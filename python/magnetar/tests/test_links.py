@@ -69,6 +69,13 @@ def test_links_have_noise_of_their_own():
     assert (found[0] == magnetar.observe("lab", TX_POSE, RX_POSE, seed=1)[0]).all()
 
 
+def test_every_link_may_have_its_power():
+    together = magnetar.observe("lab", [TX_POSE] * 3, RX_POSE, tx_power_offset_db=[0.0, 3.0, -2.5], stage="clean")
+    for one, offset in zip(together, (0.0, 3.0, -2.5), strict=True):
+        alone = magnetar.observe("lab", TX_POSE, RX_POSE, tx_power_offset_db=offset, stage="clean")
+        assert (one == alone[0]).all()
+
+
 @pytest.mark.parametrize(
     ("flags", "options"),
     [([], {}), (["--all", "--p-fa", 1e-3], {"all": True, "p_fa": 1e-3}), (["--noise-variance", "auto"], {"noise_variance": "auto"})],
@@ -95,8 +102,13 @@ def test_a_pattern_from_an_array_is_the_file_of_it(tmp_path):
     pattern = magnetar.Pattern.from_array(azimuth, elevation, gain)
     assert pattern.gain_db(np.radians(azimuth), np.zeros(36)) == pytest.approx(gain[9])
     (tmp_path / "mine.csv").write_text(pattern.to_csv())
-    block = magnetar.observe("lab", TX_POSE, RX_POSE, tx_pattern=tmp_path / "mine.csv", stage="clean")
-    assert np.isfinite(block).all()
+    link = {"scene": "lab", "tx": TX_POSE, "rx": RX_POSE, "stage": "clean"}
+    # A file keeps a ten-thousandth of a dB.
+    pattern = magnetar.Pattern(str(tmp_path / "mine.csv"))
+    from_file = magnetar.observe(**link, tx_pattern=tmp_path / "mine.csv", rx_pattern=tmp_path / "mine.csv")
+    assert np.isfinite(from_file).all()
+    assert (magnetar.observe(**link, tx_pattern=pattern, rx_pattern=pattern) == from_file).all()
+    assert (magnetar.observe(**link, tx_pattern=pattern, rx_pattern=(pattern, "isotropic")) != from_file).any()
     assert pattern.figure().svg.startswith("<svg")
 
 
@@ -141,6 +153,8 @@ BAD = [
     (lambda: magnetar.observe("lab", TX_POSE, RX_POSE, stage="late"), magnetar.InputError),
     (lambda: magnetar.observe("lab", TX_POSE, RX_POSE, tx_power_offset_db=math.nan), magnetar.InputError),
     (lambda: magnetar.observe("lab", TX_POSE, RX_POSE, tx_pattern="none"), magnetar.MagnetarError),
+    (lambda: magnetar.observe("lab", TX_POSE, RX_POSE, rx_pattern=("isotropic",)), magnetar.InputError),
+    (lambda: magnetar.observe("lab", TX_POSE, RX_POSE, tx_power_offset_db=[1.0, 2.0]), magnetar.InputError),
     (lambda: magnetar.estimate(np.zeros((2, 512, 2))), magnetar.InputError),
     (lambda: magnetar.estimate(np.zeros((0, 512, 2), complex)), magnetar.InputError),
     (lambda: magnetar.estimate(np.zeros(512, complex)), magnetar.InputError),

@@ -3,6 +3,7 @@
 import magnetar
 import numpy as np
 import pytest
+from magnetar import _native
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,36 @@ def test_volumes_from_elsewhere_score_the_same(small, twin, tmp_path):
     assert found["nll"] == pytest.approx(expected["nll"], abs=1e-5)
 
 
+def test_a_learned_model_is_a_scorer(command_line, small, tmp_path):
+    model, file = tmp_path / "np1.safetensors", tmp_path / "posteriors.npy"
+    training = ["--preset", "cpu", "--exposures", 128, "--stages", 9, "--hidden", 8, "--validation-rows", 16]
+    command_line("train", "np1", *training, "--out", model)
+    command_line("posterior", small, "--all", "--limit", 6, "--scorer", model, "--out", file)
+    rows = magnetar.Dataset(small).rows("test", 0, 6, csi=False)
+    scorer = magnetar.Scorer(model)
+    assert scorer.name == "np1.safetensors"
+    assert (magnetar.posterior(rows, scorer).mass == np.load(file)).all()
+    shown = command_line("evaluate", small, "--limit", 6, "--scorer", model, "--json", parse=True)
+    assert magnetar.evaluate(rows, scorer)[scorer.name]["nll"] == shown[scorer.name]["nll"]
+    with pytest.warns(UserWarning, match="trained on recipe"):
+        magnetar.Scorer(model, magnetar.Recipe("field"))
+    model.write_bytes(model.read_bytes()[:-4])
+    with pytest.raises(magnetar.PosteriorError, match=r"np1\.safetensors"):
+        magnetar.Scorer(model)
+
+
+def test_rows_scored_in_parts_are_one_evaluation(small, twin):
+    uniform = magnetar.Scorer("uniform")
+    rows = magnetar.Dataset(small).rows("test", 0, 40, csi=False)
+    expected = magnetar.evaluate(rows, [twin, uniform])
+    parts = [_native.score_rows(rows.take(range(a, b)), [twin, uniform], (18, 33, 33)) for a, b in ((0, 7), (7, 40))]
+    values = np.concatenate([part["values"] for part in parts])
+    board, groups = (sum((part[key] for part in parts), []) for key in ("board", "groups"))
+    assert _native.evaluation_of([twin, uniform], values, board, groups) == expected
+    with pytest.raises(magnetar.InputError):
+        _native.evaluation_of([twin], values, board, groups)
+
+
 def test_fusion_of_a_set(small, twin):
     rows = magnetar.Dataset(small).rows("fusion", 0, 5, csi=False)
     posterior = magnetar.posterior(rows, twin)
@@ -115,6 +146,7 @@ def rows_of_four():
 BAD = [
     (lambda: magnetar.Scorer("no_such_scorer", magnetar.Recipe()), magnetar.PosteriorError),
     (lambda: magnetar.Scorer("/no/such/file.npy", magnetar.Recipe()), magnetar.PosteriorError),
+    (lambda: magnetar.Scorer("/no/such/file.safetensors"), magnetar.PosteriorError),
     (lambda: magnetar.evaluate_network([rows_of_four()], lambda features: features.mask), magnetar.InputError),
     (lambda: magnetar.evaluate_network([rows_of_four()], lambda features: 0, batch_size=0), magnetar.InputError),
     (lambda: magnetar.Support([0, 4, 3, 0, 0, 3]), magnetar.InputError),

@@ -88,7 +88,7 @@ def test_nothing_leaks_in_many_calls():
 
     pattern = magnetar.Pattern("synthetic_vivaldi")
     support = magnetar.Support([0, 4, 0, 3, 0, 3])
-    uniform = magnetar.Scorer("uniform", recipe)
+    uniform = magnetar.Scorer("uniform")
     source = _native.ExposureSource(recipe, "train", 1, 1)
 
     def calls(count):
@@ -104,7 +104,7 @@ def test_nothing_leaks_in_many_calls():
                     magnetar.trace(scene, (np.nan, 0), (1, 1))
             if n % 200 == 0:
                 recipe.sample("train", n, 4)
-                magnetar.estimate(magnetar.observe(scene, (0.98, 2.28), (1, -1)))
+                magnetar.estimate(magnetar.observe(scene, (0.98, 2.28), (1, -1), tx_pattern=pattern))
                 magnetar.evaluate(rows, uniform, size=(2, 3, 3))
                 magnetar.features(rows, (2, 3, 3))
                 source.exposures([n], (2, 3, 3))

@@ -115,7 +115,7 @@ def test_a_neural_posterior_is_trained_on_arrivals(prior):
     x = Simulator("lab_middle", RX)(theta)
     net = posterior_nn("mdn", embedding_net=ArrivalEmbedding(), z_score_x="none")
     trainer = NPE(prior, density_estimator=net, show_progress_bars=False)
-    trainer.append_simulations(theta, x).train(max_num_epochs=12, training_batch_size=100)
+    trainer.append_simulations(theta, x).train(max_num_epochs=30, training_batch_size=100)
     found = trainer.build_posterior()
     log_prob = found.log_prob_batched(theta[None, :200], x[:200], norm_posterior=False)
     # It has learned something that the prior does not know.
@@ -127,7 +127,7 @@ def test_a_neural_posterior_is_trained_on_arrivals(prior):
 @pytest.fixture(scope="module")
 def posterior():
     rows = magnetar.Recipe("paper").sample("val", 0, 400, seed=11)
-    return magnetar.posterior(rows, magnetar.Scorer("twin", magnetar.Recipe("paper")))
+    return magnetar.posterior(rows, magnetar.Scorer("twin"))
 
 
 def test_draws_from_our_posteriors_follow_their_masses(posterior):
