@@ -89,7 +89,7 @@ make_limits() {
 }
 make_corpus() {
   rm -rf "$data/corpus"
-  "$magnetar" generate --quiet --verbose --out "$data/corpus"
+  "$magnetar" generate --verbose --out "$data/corpus"
   du -sh "$data/corpus"
   rm -rf "$data/corpus"
 }
