@@ -21,6 +21,8 @@ mod table;
 mod verify;
 
 #[cfg(test)]
+mod draw_tests;
+#[cfg(test)]
 mod tests;
 
 pub use axis::{Axis, Setting};
