@@ -78,8 +78,7 @@ async function restore() {
       await begin({ scene: query.get("scene") || start.state.scene, row: null });
     }
   } catch (error) {
-    if (error instanceof Lost) lost();
-    else say(error.message);
+    failed(error);
     return;
   }
   const before = JSON.stringify(view.state);
@@ -96,6 +95,19 @@ async function begin(base) {
   let answer = { state: start.state, result: start.result };
   if (!first) answer = await (await post(start.dataset ? "/api/row" : "/api/scene", base.row || { scene: base.scene })).json();
   Object.assign(view, { state: copy(answer.state), result: { ...answer.result }, baseState: copy(answer.state), base, row: base.row, selected: 0 });
+}
+
+// Begins anew and shows it, as a step of its own.
+async function goTo(base) {
+  try {
+    await begin(base);
+    say("");
+    showAll();
+    showDevices(true);
+    remember();
+  } catch (error) {
+    failed(error);
+  }
 }
 
 let remembering = null;

@@ -50,8 +50,7 @@ async function converse(channel, path, extra, show) {
       if (!channel.again) show(answer);
     } while (channel.again);
   } catch (error) {
-    if (error instanceof Lost) lost();
-    else say(error.message);
+    failed(error);
   } finally {
     channel.busy = false;
   }
@@ -100,6 +99,12 @@ function changed(settled = true) {
   showDevices();
   refresh();
   if (settled) rememberSoon();
+}
+
+// What could not be done: the server is gone, or says why not.
+function failed(error) {
+  if (error instanceof Lost) lost();
+  else say(error.message);
 }
 
 function say(text) {

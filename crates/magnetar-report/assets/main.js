@@ -15,27 +15,17 @@ function showRow() {
   byId("rows").textContent = "of " + rows + (row ? "" : " (changed: no longer the stored row)");
 }
 
-async function goTo(split, index) {
+function goToRow(split, index) {
   const rows = start.dataset.splits[split] || 0;
-  if (!rows) { say("The split " + split + " has no rows."); return; }
-  try {
-    await begin({ scene: start.state.scene, row: { split, index: Math.min(Math.max(index, 0), rows - 1) } });
-    say("");
-    showAll();
-    showDevices(true);
-    remember();
-  } catch (error) {
-    if (error instanceof Lost) lost();
-    else say(error.message);
-  }
+  if (rows) goTo({ scene: start.state.scene, row: { split, index: Math.min(Math.max(index, 0), rows - 1) } });
+  else say("The split " + split + " has no rows.");
 }
 
 async function exportPage() {
   try {
     download("magnetar-view.html", await (await post("/api/export", { ...view.state, posterior: true })).blob());
   } catch (error) {
-    if (error instanceof Lost) lost();
-    else say(error.message);
+    failed(error);
   }
 }
 
@@ -43,10 +33,10 @@ function wireDataset() {
   if (!start.dataset) return;
   byId("split").append(...Object.keys(start.dataset.splits).map((name) => new Option(name, name)));
   const index = () => byId("index").valueAsNumber || 0;
-  byId("split").addEventListener("change", (event) => goTo(event.target.value, 0));
-  byId("index").addEventListener("change", () => goTo(byId("split").value, index()));
-  byId("previous").addEventListener("click", () => goTo(byId("split").value, index() - 1));
-  byId("next").addEventListener("click", () => goTo(byId("split").value, index() + 1));
+  byId("split").addEventListener("change", (event) => goToRow(event.target.value, 0));
+  byId("index").addEventListener("change", () => goToRow(byId("split").value, index()));
+  byId("previous").addEventListener("click", () => goToRow(byId("split").value, index() - 1));
+  byId("next").addEventListener("click", () => goToRow(byId("split").value, index() + 1));
   for (const id of ["split", "index", "previous", "next"]) byId(id).disabled = !start.live;
 }
 

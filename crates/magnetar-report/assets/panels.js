@@ -251,17 +251,7 @@ function wirePanels() {
   byId("receiver-remove").addEventListener("click", () => removeReceiver());
   byId("scene-choice").hidden = start.scenes.length < 2;
   byId("scene").append(...start.scenes.map((name) => new Option(name, name)));
-  byId("scene").addEventListener("change", async (event) => {
-    try {
-      await begin({ scene: event.target.value, row: null });
-      showAll();
-      showDevices(true);
-      remember();
-    } catch (error) {
-      if (error instanceof Lost) lost();
-      else say(error.message);
-    }
-  });
+  byId("scene").addEventListener("change", (event) => goTo({ scene: event.target.value, row: null }));
   for (const tab of ["marginal", "volume"]) {
     byId("tab-" + tab).addEventListener("click", () => { view.tab = tab; showPosterior(); note(); });
   }

@@ -139,8 +139,7 @@ function wireCommands() {
         view.command = command;
         document.body.dataset.command = command;
       } catch (error) {
-        if (error instanceof Lost) lost();
-        else say(error.message);
+        failed(error);
       }
     });
   }
