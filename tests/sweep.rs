@@ -47,6 +47,32 @@ fn a_sweep_writes_a_table_and_a_page_once_and_verifies() {
     assert!(succeed(&["verify", out_arg]).contains("valid"));
 }
 
+/// Points measured into folders of their own, put together, are the sweep of one run.
+#[test]
+fn parts_of_a_sweep_are_put_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let file = path("snr.toml");
+    fs::write(&file, SWEEP).unwrap();
+    succeed(&["sweep", &file, "--out", &path("whole")]);
+    fs::create_dir_all(folder.path().join("together/points")).unwrap();
+    for part in ["0..1", "1..4"] {
+        let said = succeed(&["sweep", &file, "--points", part, "--out", &path(part), "--json"]);
+        assert!(said.contains("points_made") && !folder.path().join(part).join("sweep.json").exists());
+        for result in fs::read_dir(folder.path().join(part).join("points")).unwrap() {
+            let result = result.unwrap();
+            fs::copy(result.path(), folder.path().join("together/points").join(result.file_name())).unwrap();
+        }
+    }
+    let said: serde_json::Value =
+        serde_json::from_str(&succeed(&["sweep", &file, "--out", &path("together"), "--json"])).unwrap();
+    assert_eq!((said["points_made"].as_u64(), said["points_kept"].as_u64()), (Some(0), Some(4)));
+    assert_eq!(files(&folder.path().join("whole")), files(&folder.path().join("together")));
+    assert!(fail(&["sweep", &file, "--points", "2..9", "--out", &path("x")]).contains("the sweep has 4"));
+    assert!(fail(&["sweep", &file, "--points", "3", "--out", &path("x")]).contains("A..B"));
+    assert!(!folder.path().join("x").exists());
+}
+
 #[test]
 fn wrong_sweeps_fail_before_any_work() {
     let folder = tempfile::tempdir().unwrap();

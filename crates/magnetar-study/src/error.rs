@@ -58,12 +58,12 @@ pub enum StudyError {
     #[error("an audit needs at least two rows; `magnetar generate` makes them")]
     NothingToAudit,
     /// A row's world cannot be traced.
-    #[error("row {index}: {reason}")]
+    #[error("row {index}: {source}")]
     CalibrationRow {
         /// Its index.
         index: u64,
         /// Why.
-        reason: String,
+        source: magnetar_trace::TraceError,
     },
     /// There is no such number to hold.
     #[error("no {name:?} to hold; there are {known}")]
@@ -100,6 +100,16 @@ pub enum StudyError {
     VolumesOfSweep {
         /// The file.
         name: String,
+    },
+    /// A part of a sweep that has no point.
+    #[error("points {first}..{end}: the sweep has {count}, numbered from 0")]
+    NoPoints {
+        /// The first.
+        first: usize,
+        /// One after the last.
+        end: usize,
+        /// How many there are.
+        count: usize,
     },
     /// An axis is named like a column of the sweep's table.
     #[error("axis {axis:?}: the table has a column of that name; give the axis another")]

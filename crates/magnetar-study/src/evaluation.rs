@@ -115,7 +115,9 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    fn new(scorer: &dyn Scorer) -> Self {
+    /// Of no row yet.
+    #[must_use]
+    pub fn new(scorer: &dyn Scorer) -> Self {
         Self {
             name: scorer.name().to_owned(),
             identity: scorer.identity(),

@@ -110,6 +110,12 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Two numbers with something between them, such as `0..10` or `1/4`.
+pub fn pair<T: FromStr>(text: &str, between: &str) -> Option<(T, T)> {
+    let (a, b) = text.split_once(between)?;
+    Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

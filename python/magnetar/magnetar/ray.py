@@ -1,4 +1,4 @@
-"""The long jobs over a Ray cluster: generate, evaluate, audit, and rows for Ray Data.
+"""The long jobs over a Ray cluster: generate, sweep, evaluate, audit, and rows for Ray Data.
 
 ``pip install magnetar[ray]``, and ``ray.init(...)`` before. A task is a slice of rows and a pure function
 of it: a node that is lost costs a retry, and results are those of one process, byte for byte and number for number. What tasks
@@ -26,7 +26,7 @@ from magnetar._native import Dataset, Recipe, Rows, Scorer
 from magnetar.errors import InputError, MagnetarError, RecipeError
 from magnetar.inference import EVALUATION, Size
 
-__all__ = ["RowSource", "audit", "evaluate", "generate", "read"]
+__all__ = ["RowSource", "audit", "evaluate", "generate", "read", "sweep"]
 
 RETRIES = 20
 """How often a task is tried again on another node."""
@@ -140,6 +140,57 @@ def generate(
         _command("merge", *parts, "--out", whole)
         whole.rename(out)
     return out
+
+
+def _measure_points(name: str, text: str | None, points: tuple[int, int], flags: list[str]) -> Files:
+    """A task: the results of some points of a sweep."""
+    with tempfile.TemporaryDirectory() as work:
+        out = Path(work, "part")
+        # A file where it is, if this node sees it: what it names stands beside it.
+        if text is not None and not Path(name).is_file():
+            name = fspath(Path(work, "sweep.toml"))
+            Path(name).write_text(text, encoding="utf-8")
+        which = ["--points", f"{points[0]}..{points[1]}", "--threads", 1]
+        _command("sweep", name, *which, *flags, "--out", out)
+        return {path: data for path, data in _files(out).items() if path.startswith("points/")}
+
+
+def sweep(
+    sweep: str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    flags: Sequence[str] = (),
+    points_per_task: int = 1,
+    cpus_per_task: float = 1,
+    progress: Progress | None = None,
+) -> Path:
+    """Runs a sweep as ``magnetar sweep`` does, into a folder of the caller's machine, its points shared among the nodes.
+
+    ``sweep`` is a shipped sweep's name or a file; recipe files it names have to be on a path that every node sees.
+    ``flags`` are those of the command line that say what scores (``--scorer`` and its kind). Points that the folder holds
+    are kept: a stopped sweep goes on.
+    """
+    if points_per_task < 1:
+        raise InputError(f"points_per_task {points_per_task}: expected at least 1")
+    out, file = Path(out), Path(sweep)
+    name = fspath(file.resolve()) if file.is_file() else fspath(sweep)
+    text = file.read_text(encoding="utf-8") if file.is_file() else None
+    plan = json.loads(_command("sweep", name, *flags, "--dry-run", "--json"))
+    count = len(plan["points"])
+    calls = [
+        (name, text, (start, min(start + points_per_task, count)), list(flags))
+        for start in range(0, count, points_per_task)
+        if not _measured(out, plan["points"][start : start + points_per_task])
+    ]
+    for _, files in _each(_measure_points, calls, cpus_per_task, progress):
+        _write(out, files)
+    # Finds all points there and makes the table; what a node measured otherwise than asked is measured again.
+    _command("sweep", name, *flags, "--out", out)
+    return out
+
+
+def _measured(out: Path, points: list[dict[str, Any]]) -> bool:
+    return all((out / point["result"]).is_file() for point in points)
 
 
 def _slices(data: Dataset | Recipe, split: str, limit: int | None, rows_per_task: int) -> list[tuple[int, int]]:

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use magnetar_dataset::Record;
-use magnetar_posterior::{
-    BalancedScores, CONE_OPENINGS_DEG, HpdCurve, LEVELS, PairedScores, Score, Stratum, Support, Target, Volume,
-};
+use magnetar_posterior::{CONE_OPENINGS_DEG, HpdCurve, LEVELS, Score, Stratum, Support, Target, Volume};
 use magnetar_study::{Evaluation, ReceiverView, evaluation_json, map_posteriors, stratum, truth};
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
@@ -104,17 +102,8 @@ pub fn evaluation_of<'py>(
         let (found, expected) = (array.shape(), [board.len(), scorers.len(), NUMBERS]);
         return Err(Failure::input(format!("values: an array of shape {found:?}; expected {expected:?}")).into());
     }
-    let mut evaluations: Vec<Evaluation> = (scorers.iter().map(|scorer| &scorer.get().scorer))
-        .map(|scorer| Evaluation {
-            name: scorer.name().to_owned(),
-            identity: scorer.identity(),
-            knowledge: scorer.knowledge(),
-            device: scorer.device(),
-            scores: BalancedScores::default(),
-            against_first: PairedScores::default(),
-            rows_of_known_materials: 0,
-        })
-        .collect();
+    let mut evaluations: Vec<Evaluation> =
+        scorers.iter().map(|scorer| Evaluation::new(&*scorer.get().scorer)).collect();
     let strata = board.into_iter().zip(groups).map(|(board, groups)| Stratum { board, groups });
     let rows = input::slice(&array, "values")?.chunks_exact((NUMBERS * scorers.len()).max(1));
     for (stratum, row) in strata.zip(rows) {

@@ -96,6 +96,30 @@ def test_evaluate_survives_the_loss_of_a_node(nodes, alone):
     assert drawn == found
 
 
+SWEEP = """name = "snr"
+split = "test"
+rows = 40
+posterior = "own"
+[[axis]]
+key = "link.reference_snr_db"
+values = [30, 40, 50]
+"""
+
+
+def test_a_sweep_is_that_of_one_process(nodes, tmp_path):
+    file, one, several = tmp_path / "snr.toml", tmp_path / "one", tmp_path / "several"
+    file.write_text(SWEEP)
+    command("sweep", file, "--out", one)
+    magnetar.ray.sweep(file, several)
+    same_files(one, several)
+    # Points that are there are kept.
+    done = []
+    magnetar.ray.sweep(file, several, progress=lambda *at: done.append(at))
+    assert done == []
+    with pytest.raises(magnetar.InputError, match="points_per_task"):
+        magnetar.ray.sweep(file, several, points_per_task=0)
+
+
 def test_audits_are_those_of_the_command_line(nodes, alone):
     found = magnetar.ray.audit([alone, alone], limit=100)
     assert found == [json.loads(command("audit", alone, "--limit", 100, "--json"))] * 2

@@ -23,10 +23,9 @@ pub(super) struct Physics {
 
 impl Physics {
     pub(super) fn new(model: TwinModel) -> Self {
-        let rx_power = |d: &Vector3<f64>| model.rx_patterns.iter().map(|p| p.amplitude(d).powi(2)).sum::<f64>();
         Self {
             tx_boresight: model.tx_pattern.amplitude(&Vector3::x()),
-            rx_boresight: rx_power(&Vector3::x()),
+            rx_boresight: rx_power(&model, &Vector3::x()),
             at_one_metre: magnetar_scene::SPEED_OF_LIGHT / model.carrier_hz / (4.0 * std::f64::consts::PI),
             phase_per_unit: model.phase_per_unit(),
             model,
@@ -37,6 +36,11 @@ impl Physics {
     pub(super) fn bins(&self) -> usize {
         self.model.bins
     }
+}
+
+/// Power gain of both RX elements together, for a direction in the RX's frame.
+fn rx_power(model: &TwinModel, direction: &Vector3<f64>) -> f64 {
+    model.rx_patterns.iter().map(|pattern| pattern.amplitude(direction).powi(2)).sum()
 }
 
 /// A path as the receiver should see it.
@@ -63,12 +67,12 @@ impl Link {
     /// The row's world as the receiver believes it, with the row's own materials.
     pub(super) fn new(record: &Record, recipe: &Recipe, worlds: &Worlds<'_>) -> Result<Self, StudyError> {
         let reported = record.reported();
-        let surfaces = worlds.surfaces(record, recipe)?;
+        let surfaces = worlds.surfaces(record)?;
         let standing: Vec<(BoxShape, Slab)> =
             record.reported_standing().zip(worlds.boxes.iter().copied().chain([worlds.board])).collect();
         let tracer = Tracer::new(reported.room, &surfaces, &standing, recipe.band.carrier_hz)
             .and_then(|tracer| tracer.with_options(recipe.propagation))
-            .map_err(|e| StudyError::CalibrationRow { index: record.index, reason: e.to_string() })?;
+            .map_err(|source| StudyError::CalibrationRow { index: record.index, source })?;
         let group = match &record.replayed {
             Some(replayed) => u64::from(replayed.site) + 1_000_003 * u64::from(record.board.is_some()),
             None => record.outing.as_ref().map_or(record.set, |outing| outing.outing),
@@ -103,9 +107,10 @@ impl Link {
         out.extend(paths.iter().map(|path| {
             let (arrival, departure) =
                 (rx.device_from_global(&path.geometry.arrival), tx.device_from_global(&path.geometry.departure));
-            let rx_power = model.rx_patterns.iter().map(|p| p.amplitude(&arrival).powi(2)).sum::<f64>();
             let tx_amplitude = model.tx_pattern.amplitude(&departure) / physics.tx_boresight;
-            let power = path.coefficient.norm_sqr() / physics.at_one_metre.powi(2) * tx_amplitude.powi(2) * rx_power
+            let power = path.coefficient.norm_sqr() / physics.at_one_metre.powi(2)
+                * tx_amplitude.powi(2)
+                * rx_power(model, &arrival)
                 / physics.rx_boresight;
             let surfaces = path.interactions().iter().map(|met| offsets.of_surface(self.group_of(met.surface)));
             Predicted {
@@ -149,7 +154,7 @@ impl<'a> Worlds<'a> {
         Ok(Self { boxes: slabs.boxes(), board: slabs.board()?, scene, slabs })
     }
 
-    fn surfaces(&self, record: &Record, _recipe: &Recipe) -> Result<[Slab; 6], StudyError> {
+    fn surfaces(&self, record: &Record) -> Result<[Slab; 6], StudyError> {
         if let Some(surfaces) = self.scene {
             return Ok(surfaces);
         }

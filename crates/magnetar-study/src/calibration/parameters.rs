@@ -24,12 +24,20 @@ pub struct OffsetKey {
     pub meaning: &'static str,
     /// Step of numerical derivatives.
     pub(super) step: f64,
+    /// Longest step of the search.
+    pub(super) longest: f64,
     /// Spread of what is thought of it beforehand; infinite for nothing.
     pub(super) prior: f64,
 }
 
-const fn key(name: &'static str, unit: &'static str, meaning: &'static str, step: f64, prior: f64) -> OffsetKey {
-    OffsetKey { name, unit, meaning, step, prior }
+const fn key(
+    name: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+    (step, longest): (f64, f64),
+    prior: f64,
+) -> OffsetKey {
+    OffsetKey { name, unit, meaning, step, longest, prior }
 }
 
 /// How far an effective reflection level is thought to be from the material's, dB.
@@ -37,21 +45,21 @@ const REFLECTION_PRIOR_DB: f64 = 6.0;
 
 /// Every number that is estimated. Offsets are added to what is reported.
 pub const OFFSET_KEYS: [OffsetKey; COUNT] = [
-    key("level_db", "dB", "level of the signal over the recipe's", 0.02, f64::INFINITY),
-    key("phase_deg", "deg", "inter-channel phase of the receiver", 0.05, f64::INFINITY),
-    key("phase_slope_deg", "deg", "its change per unit of the direction's y component", 0.1, f64::INFINITY),
-    key("rx_heading_deg", "deg", "RX boresight over the reported heading", 0.02, f64::INFINITY),
-    key("rx_x_m", "m", "RX position over the reported one, x", 0.001, f64::INFINITY),
-    key("rx_y_m", "m", "RX position over the reported one, y", 0.001, f64::INFINITY),
-    key("tx_heading_deg", "deg", "TX boresight over the reported heading", 0.05, f64::INFINITY),
-    key("walls_db", "dB", "reflection level of walls over their material's", 0.05, REFLECTION_PRIOR_DB),
-    key("ceiling_db", "dB", "reflection level of the ceiling", 0.05, REFLECTION_PRIOR_DB),
-    key("floor_db", "dB", "reflection level of the floor", 0.05, REFLECTION_PRIOR_DB),
-    key("board_db", "dB", "reflection level of the board", 0.05, REFLECTION_PRIOR_DB),
-    key("boxes_db", "dB", "reflection level of a scene's boxes", 0.05, REFLECTION_PRIOR_DB),
-    key("phase_sigma_deg", "deg", "spread of phases beyond thermal noise", 0.02, f64::INFINITY),
-    key("level_sigma_db", "dB", "spread of levels", 0.02, f64::INFINITY),
-    key("stray_share", "", "share of arrivals that no path explains", 0.02, f64::INFINITY),
+    key("level_db", "dB", "level of the signal over the recipe's", (0.02, 5.0), f64::INFINITY),
+    key("phase_deg", "deg", "inter-channel phase of the receiver", (0.05, 10.0), f64::INFINITY),
+    key("phase_slope_deg", "deg", "its change per unit of the direction's y component", (0.1, 10.0), f64::INFINITY),
+    key("rx_heading_deg", "deg", "RX boresight over the reported heading", (0.02, 10.0), f64::INFINITY),
+    key("rx_x_m", "m", "RX position over the reported one, x", (0.001, 0.1), f64::INFINITY),
+    key("rx_y_m", "m", "RX position over the reported one, y", (0.001, 0.1), f64::INFINITY),
+    key("tx_heading_deg", "deg", "TX boresight over the reported heading", (0.05, 10.0), f64::INFINITY),
+    key("walls_db", "dB", "reflection level of walls over their material's", (0.05, 5.0), REFLECTION_PRIOR_DB),
+    key("ceiling_db", "dB", "reflection level of the ceiling", (0.05, 5.0), REFLECTION_PRIOR_DB),
+    key("floor_db", "dB", "reflection level of the floor", (0.05, 5.0), REFLECTION_PRIOR_DB),
+    key("board_db", "dB", "reflection level of the board", (0.05, 5.0), REFLECTION_PRIOR_DB),
+    key("boxes_db", "dB", "reflection level of a scene's boxes", (0.05, 5.0), REFLECTION_PRIOR_DB),
+    key("phase_sigma_deg", "deg", "spread of phases beyond thermal noise", (0.02, 0.5), f64::INFINITY),
+    key("level_sigma_db", "dB", "spread of levels", (0.02, 0.5), f64::INFINITY),
+    key("stray_share", "", "share of arrivals that no path explains", (0.02, 0.5), f64::INFINITY),
 ];
 
 /// Place of the first of the three widths: they are searched on a logarithmic (the share: logistic) scale.

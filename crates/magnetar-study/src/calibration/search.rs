@@ -52,7 +52,7 @@ pub(super) fn climb(links: &[Link], physics: &Physics, start: &Point, free: &[bo
             let Some(step) = damped.lu().solve(&gradient) else { break };
             let mut moved = point;
             for (n, at) in (0..COUNT).filter(|n| free[*n]).enumerate() {
-                moved[at] = limited(at, point[at] + step[n].clamp(-most(at), most(at)));
+                moved[at] = limited(at, point[at] + step[n].clamp(-OFFSET_KEYS[at].longest, OFFSET_KEYS[at].longest));
             }
             let new = objective(links, physics, &moved);
             if new > value {
@@ -68,16 +68,6 @@ pub(super) fn climb(links: &[Link], physics: &Physics, start: &Point, free: &[bo
         }
     }
     (point, value)
-}
-
-/// The longest step.
-fn most(n: usize) -> f64 {
-    match OFFSET_KEYS[n].unit {
-        "deg" if n < WIDTHS => 10.0,
-        "m" => 0.1,
-        "dB" if n < WIDTHS => 5.0,
-        _ => 0.5,
-    }
 }
 
 /// Spreads that are no more than rounding, or larger than anything, help nobody.

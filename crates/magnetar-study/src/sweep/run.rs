@@ -1,10 +1,11 @@
 //! Running a sweep: points and rows share all cores; a finished point is written at once and not made again.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use magnetar_dataset::{Columns, Dataset, Generator, Job, Plan, Recipe};
 use magnetar_files::{AtomicFile, FolderLock, create_folder, read_text, remove_unfinished};
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 use super::definition::Definition;
 use super::file::{Sweep, check_columns};
 use super::measure::Measures;
+use super::outcome::{Measured, Outcome, Progress};
 use super::point::{Point, PointResult};
 use super::scoring::{PointScorer, SCORE_COLUMNS, SweepScorer};
 use super::table::SweepTable;
@@ -23,30 +25,6 @@ const CHUNK_ROWS: u64 = 128;
 
 /// A point's result file larger than this is not one of ours.
 const MAX_RESULT_BYTES: u64 = 1 << 31;
-
-/// Progress of a sweep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// So many more rows were measured.
-    Rows(u64),
-    /// A point is finished.
-    Point,
-}
-
-/// What a run did.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// The sweep and all its results.
-    pub table: SweepTable,
-    /// Points measured by this run.
-    pub made: usize,
-    /// Points that were there already.
-    pub kept: usize,
-    /// Rows measured by this run.
-    pub rows: u64,
-    /// Wall-clock time.
-    pub elapsed: Duration,
-}
 
 /// A point in progress.
 struct Open<'a> {
@@ -150,18 +128,62 @@ impl Sweep {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Outcome, StudyError> {
         let started = Instant::now();
+        let _lock = self.begin(out, scorer)?;
+        let hashes = self.hashes(scorer);
+        let mut measured = self.measure_missing(out, &self.points, &hashes, threads, scorer, progress)?;
+        let table = SweepTable::write(self, out, &hashes, scorer.map(SweepScorer::record))?;
+        measured.elapsed = started.elapsed();
+        Ok(Outcome { table, measured })
+    }
+
+    /// Measures some of the points, by their place among all, and writes no table: a part of a sweep that several machines
+    /// share. Results of points (`points/*.json`) can be put together in one folder, where [`Self::run`] makes the table.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; or there are no such points.
+    pub fn run_points(
+        &self,
+        points: Range<usize>,
+        out: &Path,
+        threads: usize,
+        scorer: Option<&SweepScorer>,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Measured, StudyError> {
+        let Some(some) = self.points.get(points.clone()).filter(|some| !some.is_empty()) else {
+            return Err(StudyError::NoPoints { first: points.start, end: points.end, count: self.points.len() });
+        };
+        let _lock = self.begin(out, scorer)?;
+        let hashes = self.hashes(scorer);
+        self.measure_missing(out, some, &hashes[points], threads, scorer, progress)
+    }
+
+    /// Makes the sweep's folder ready and holds it.
+    fn begin(&self, out: &Path, scorer: Option<&SweepScorer>) -> Result<FolderLock, StudyError> {
         check_columns(&self.definition.axes, score_columns(scorer.is_some()).iter().copied())?;
         let folder = out.join("points");
         create_folder(&folder).map_err(StudyError::io(&folder))?;
-        let _lock = FolderLock::acquire(out).map_err(StudyError::io(out))?;
+        let lock = FolderLock::acquire(out).map_err(StudyError::io(out))?;
         for folder in [out, &folder] {
             remove_unfinished(folder).map_err(StudyError::io(folder))?;
         }
-        let hashes = self.hashes(scorer);
+        Ok(lock)
+    }
+
+    /// Measures what the folder does not hold of some points, whose results have these hashes.
+    fn measure_missing(
+        &self,
+        out: &Path,
+        points: &[Point],
+        hashes: &[String],
+        threads: usize,
+        scorer: Option<&SweepScorer>,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Measured, StudyError> {
+        let started = Instant::now();
         // Points with the same recipe are one.
         let mut missing: BTreeMap<&str, &Point> = BTreeMap::new();
         let mut kept = 0;
-        for (point, hash) in self.points.iter().zip(&hashes) {
+        for (point, hash) in points.iter().zip(hashes) {
             let stored = !self.definition.store || point_dataset_is_whole(&point_folder(out, hash));
             if stored && read_result(out, hash).is_ok() {
                 kept += 1;
@@ -195,9 +217,7 @@ impl Sweep {
         } else {
             pool.install(|| self.measure_all(&missing, scorer, &count, &finished))?;
         }
-        let table = SweepTable::write(self, out, &hashes, scorer.map(SweepScorer::record))?;
-        let made = self.points.len() - kept;
-        Ok(Outcome { table, made, kept, rows: rows.into_inner(), elapsed: started.elapsed() })
+        Ok(Measured { made: points.len() - kept, kept, rows: rows.into_inner(), elapsed: started.elapsed() })
     }
 
     /// Chunks of all points as one list of work, so that no core waits at the end of a point.
@@ -323,8 +343,9 @@ pub(super) fn point_folder(out: &Path, hash: &str) -> PathBuf {
     out.join("points").join(short(hash))
 }
 
-/// Where a point's result is kept.
-pub(super) fn result_path(out: &Path, hash: &str) -> PathBuf {
+/// Where the result of a hash is kept in a sweep's folder.
+#[must_use]
+pub fn result_path(out: &Path, hash: &str) -> PathBuf {
     out.join("points").join(format!("{}.json", short(hash)))
 }
 

@@ -183,11 +183,11 @@ fn a_stopped_sweep_is_finished_and_ends_the_same() {
     let (whole, halves) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let sweep_ = sweep("", axes).unwrap();
     let first = run(&sweep_, whole.path(), 1);
-    assert_eq!((first.made, first.kept, first.rows), (3, 0, 120));
+    assert_eq!((first.measured.made, first.measured.kept, first.measured.rows), (3, 0, 120));
     // The first value alone, then all: only what is new is measured.
     run(&sweep("", "[[axis]]\nkey = \"link.reference_snr_db\"\nvalues = [30]").unwrap(), halves.path(), 2);
     let second = run(&sweep_, halves.path(), 3);
-    assert_eq!((second.made, second.kept, second.rows), (2, 1, 80));
+    assert_eq!((second.measured.made, second.measured.kept, second.measured.rows), (2, 1, 80));
     for file in [SWEEP_TABLE, SWEEP_MANIFEST] {
         assert!(fs::read(whole.path().join(file)).unwrap() == fs::read(halves.path().join(file)).unwrap(), "{file}");
     }
@@ -195,7 +195,7 @@ fn a_stopped_sweep_is_finished_and_ends_the_same() {
     fs::write(whole.path().join("points/.magnetar-left"), "half a result").unwrap();
     let again = run(&sweep_, whole.path(), 1);
     assert!(!whole.path().join("points/.magnetar-left").exists());
-    assert_eq!((again.made, again.kept, again.rows), (0, 3, 0));
+    assert_eq!((again.measured.made, again.measured.kept, again.measured.rows), (0, 3, 0));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::backend::BackendChoice;
 use super::part::{PartChoice, parse_part};
 use super::recipe::{RecipeArgs, load_recipe};
 use crate::advice::at_its_line;
-use crate::args::parse_threads;
+use crate::args::{pair, parse_threads};
 use crate::{console, progress};
 
 /// One part in so many of the estimated size is wanted free beyond it.
@@ -84,11 +84,6 @@ fn parse_shards(text: &str) -> Result<Slice, String> {
         Some((first, last)) if first < last => Ok(Slice::Shards { first, last }),
         _ => Err("expected A..B with A below B, such as 0..10".to_owned()),
     }
-}
-
-fn pair(text: &str, between: &str) -> Option<(u64, u64)> {
-    let (a, b) = text.split_once(between)?;
-    Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
 }
 
 /// Generates a dataset.

@@ -1,5 +1,6 @@
 //! `magnetar sweep`.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,8 +9,8 @@ use magnetar_files::AtomicFile;
 use magnetar_report::sweep::sweep_page;
 use magnetar_study::StudyError;
 use magnetar_study::sweep::{
-    Outcome, Point, Posterior, Progress, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepScorer, SweepTable,
-    sensitivities,
+    Measured, Outcome, Point, Posterior, Progress, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepScorer, SweepTable,
+    result_path, sensitivities,
 };
 use serde_json::{Map, json};
 
@@ -29,11 +30,16 @@ one that was extended measures only what is new. `magnetar verify DIR` checks
 the result. Whether rows are scored, the file says (posterior); --scorer says by
 what.
 
+Several machines share a sweep by its points: each measures some of them into a
+folder of its own (--points A..B); put into one folder, the same command without
+--points finds all of them there and makes the table.
+
 Examples:
   magnetar sweep list
   magnetar sweep rf_chain --out out/rf_chain
   magnetar sweep mine.toml --out out/mine --dry-run
   magnetar sweep sensitivity --out out/sensitivity   # which keys move the posterior's NLL most
+  magnetar sweep mine.toml --out out/part2 --points 10..20
   magnetar sweep show board > mine.toml
   magnetar sweep check mine.toml")]
 pub struct Args {
@@ -54,6 +60,9 @@ pub struct Args {
     /// Check the sweep and print its points, but measure nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Measure points A to B only, B excluded, and write no table: a part of a sweep that several machines share.
+    #[arg(long, value_name = "A..B", value_parser = parse_points, conflicts_with = "dry_run")]
+    points: Option<Range<usize>>,
     /// Worker threads; 0 for one per core.
     #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
@@ -106,8 +115,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         args.scorer.settings(Some(&sweep.base))?,
     )?;
     if args.dry_run && args.json {
-        let point = |point: &Point| json!({ "number": point.number, "label": point.label(&sweep.definition.axes) });
-        let points: Vec<_> = sweep.points.iter().map(point).collect();
+        let hashes = sweep.hashes(scorer.as_ref());
+        let point = |(point, hash): (&Point, &String)| {
+            let label = point.label(&sweep.definition.axes);
+            json!({ "number": point.number, "label": label, "result": result_path(Path::new(""), hash) })
+        };
+        let points: Vec<_> = sweep.points.iter().zip(&hashes).map(point).collect();
         println!("{}", json!({ "name": sweep.definition.name, "rows": sweep.definition.rows, "points": points }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -119,16 +132,23 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let out = args.out.as_deref().context("give --out DIR")?;
     console::say_that_it_resumes();
-    let points = sweep.points.len() as u64;
+    let points = args.points.as_ref().map_or(sweep.points.len(), Range::len) as u64;
     let bar = progress::bar(points * sweep.definition.rows, "rows");
     let done = std::sync::atomic::AtomicU64::new(0);
-    let outcome = sweep.run(out, args.threads, scorer.as_ref(), &|step| match step {
+    let progress = |step| match step {
         Progress::Rows(rows) => bar.inc(rows),
         Progress::Point => {
             let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             bar.set_prefix(format!("{n}/{points} points "));
         }
-    })?;
+    };
+    if let Some(part) = &args.points {
+        let measured = sweep.run_points(part.clone(), out, args.threads, scorer.as_ref(), &progress)?;
+        bar.finish_and_clear();
+        print_part(args, out, &measured);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let outcome = sweep.run(out, args.threads, scorer.as_ref(), &progress)?;
     bar.finish_and_clear();
     let page = out.join(SWEEP_PAGE);
     AtomicFile::write(&page, sweep_page(&outcome.table).as_bytes()).with_context(|| page.display().to_string())?;
@@ -177,16 +197,39 @@ fn list(as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn parse_points(text: &str) -> Result<Range<usize>, String> {
+    match crate::args::pair(text, "..") {
+        Some((first, last)) if first < last => Ok(first..last),
+        _ => Err("expected A..B with A below B, such as 0..10".to_owned()),
+    }
+}
+
+/// What a part of a sweep measured.
+fn print_part(args: &Args, out: &Path, measured: &Measured) {
+    let Measured { made, kept, rows, elapsed } = measured;
+    if args.json {
+        let seconds = elapsed.as_secs_f64();
+        println!(
+            "{}",
+            json!({"out": out, "points_made": made, "points_kept": kept, "rows_made": rows, "seconds": seconds})
+        );
+        return;
+    }
+    println!("{made} points measured, {kept} were there; {rows} rows in {}", progress::duration(*elapsed));
+    println!("results of points: {}", out.join("points").display());
+}
+
 fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {
-    let seconds = outcome.elapsed.as_secs_f64();
+    let Measured { made, kept, rows, elapsed } = outcome.measured;
+    let seconds = elapsed.as_secs_f64();
     #[allow(clippy::cast_precision_loss, reason = "for display")]
-    let rate = outcome.rows as f64 / seconds.max(1e-9);
+    let rate = rows as f64 / seconds.max(1e-9);
     let metric = if outcome.table.manifest.sweep.posterior == Posterior::None { "arrivals_mean" } else { "nll" };
     let movers = sensitivities(&outcome.table, metric);
     if args.json {
         let shown = json!({
-            "out": out, "points": outcome.table.results.len(), "points_made": outcome.made, "points_kept": outcome.kept,
-            "rows_made": outcome.rows, "seconds": seconds, "rows_per_second": rate,
+            "out": out, "points": outcome.table.results.len(), "points_made": made, "points_kept": kept,
+            "rows_made": rows, "seconds": seconds, "rows_per_second": rate,
             "sensitivity": movers.as_ref().map(|found| json!({"metric": metric, "differences": found})),
         });
         println!("{shown}");
@@ -205,11 +248,8 @@ fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {
         None => print_points(&outcome.table),
     }
     println!(
-        "{} points measured, {} were there; {} rows in {} ({rate:.0} rows/s)",
-        outcome.made,
-        outcome.kept,
-        outcome.rows,
-        progress::duration(outcome.elapsed)
+        "{made} points measured, {kept} were there; {rows} rows in {} ({rate:.0} rows/s)",
+        progress::duration(elapsed)
     );
     println!("table and page: {}, {}", out.join(SWEEP_TABLE).display(), out.join(SWEEP_PAGE).display());
     Ok(())

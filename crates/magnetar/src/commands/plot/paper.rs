@@ -6,21 +6,18 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use magnetar_dataset::{Dataset, Record};
-use magnetar_posterior::{Scorer, Support, SupportSize, Volume};
+use magnetar_posterior::Scorer;
 use magnetar_report::Theme;
-use magnetar_report::figure::{PosteriorPicture, VolumeRow, marginal_figure, slices_figure, volumes_figure};
+use magnetar_report::figure::{PosteriorPicture, VolumeRow, volumes_figure};
 use magnetar_scene::BoxShape;
-use magnetar_study::{is_volume_file, needed_columns, score_aligned, score_record};
+use magnetar_study::needed_columns;
 use serde_json::json;
 
-use super::posterior::{cones, fusion};
+use super::posterior::{MARGINAL, SLICES, cones, fusion, scored};
 use super::{SCALE, ThemeArg, scorer_line, write_figure};
 use crate::args::parse_number;
 use crate::commands::dataset_folder::{open_dataset, read_row};
 use crate::commands::scorer_args::ScorerArgs;
-
-/// Draws one posterior.
-type Draw = fn(&PosteriorPicture<'_>, Theme) -> String;
 
 /// Most cases of the volumes.
 const MAX_CASES: usize = 8;
@@ -90,10 +87,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut write = |name: &str, svg: String| write(args, name, &svg, &mut written);
     write("volumes", volumes(args, &cases, &scorers, theme)?)?;
     for scorer in &scorers {
-        let figures: [(&str, Draw, bool); 2] = [("marginal", marginal_figure, false), ("slices", slices_figure, true)];
-        for (name, draw, aligned) in figures {
+        for (name, figure) in [("marginal", MARGINAL), ("slices", SLICES)] {
             if let Some(case) = cases.first() {
-                write(&format!("{name}-{}", scorer.name()), single(args, case, scorer, draw, aligned, theme)?)?;
+                let line = scorer_line(&**scorer);
+                let caption = format!("Simulated: row {} of {}; {line}.", case.index, args.split);
+                let svg = figure.of_row(&args.split, case, (scorer.name(), &**scorer), &caption, theme)?;
+                write(&format!("{name}-{}", scorer.name()), svg)?;
             }
         }
         if dataset.manifest().splits.get("fusion").is_some_and(|split| split.present_rows() > 0) {
@@ -137,12 +136,6 @@ fn usual_cases(dataset: &Dataset, split: &str) -> anyhow::Result<Vec<u64>> {
     Ok(cases)
 }
 
-/// A posterior of a case, headings counted from the true one where the scorer can.
-fn scored(args: &Args, case: &Record, scorer: &Arc<dyn Scorer>, aligned: bool) -> anyhow::Result<(Support, Volume)> {
-    let score = if aligned && !is_volume_file(scorer.name()) { score_aligned } else { score_record };
-    Ok(score(&args.split, case, &**scorer, SupportSize::EVALUATION)?)
-}
-
 fn volumes(args: &Args, cases: &[Record], scorers: &[Arc<dyn Scorer>], theme: Theme) -> anyhow::Result<String> {
     let named: Vec<String> = cases
         .iter()
@@ -154,7 +147,8 @@ fn volumes(args: &Args, cases: &[Record], scorers: &[Arc<dyn Scorer>], theme: Th
     let boxes: Vec<Vec<BoxShape>> = cases.iter().map(|case| case.reported_standing().collect()).collect();
     let mut posteriors = Vec::new();
     for scorer in scorers {
-        let of = cases.iter().map(|case| scored(args, case, scorer, true)).collect::<anyhow::Result<Vec<_>>>()?;
+        let named = (scorer.name(), &**scorer);
+        let of = cases.iter().map(|case| scored(&args.split, case, named, true)).collect::<anyhow::Result<Vec<_>>>()?;
         posteriors.push(of);
     }
     let reported: Vec<_> = cases.iter().map(|case| (case.reported().room, [case.reported().rx])).collect();
@@ -188,29 +182,4 @@ fn volumes(args: &Args, cases: &[Record], scorers: &[Arc<dyn Scorer>], theme: Th
 
 fn count(cases: usize) -> String {
     if cases == 1 { "1 row".to_owned() } else { format!("{cases} rows") }
-}
-
-/// A figure of one case.
-fn single(
-    args: &Args,
-    case: &Record,
-    scorer: &Arc<dyn Scorer>,
-    draw: Draw,
-    aligned: bool,
-    theme: Theme,
-) -> anyhow::Result<String> {
-    let (support, volume) = scored(args, case, scorer, aligned)?;
-    let (room, rx) = (case.reported().room, case.reported().rx);
-    let boxes: Vec<BoxShape> = case.reported_standing().collect();
-    let caption = format!("Simulated: row {} of {}; {}.", case.index, args.split, scorer_line(&**scorer));
-    let picture = PosteriorPicture {
-        support: &support,
-        volume: &volume,
-        room: &room,
-        boxes: &boxes,
-        rx: &[rx],
-        truth: Some(case.tx),
-        caption: &caption,
-    };
-    Ok(draw(&picture, theme))
 }

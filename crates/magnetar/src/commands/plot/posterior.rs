@@ -95,12 +95,6 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
     let scorer = args.scorer.open(dataset.recipe())?;
     let record = read_row(&dataset, &args.split, args.row, needed_columns(std::slice::from_ref(&scorer)))?;
-    // Slices are at headings counted from the true one (the paper's figure); a file's volumes are where they are.
-    let aligned = figure.aligned && !is_volume_file(args.scorer.name()?);
-    let score = if aligned { score_aligned } else { score_record };
-    let (support, volume) = score(&args.split, &record, &*scorer, SupportSize::EVALUATION)?;
-    let Reported { room, rx, .. } = record.reported();
-    let boxes: Vec<BoxShape> = record.reported_standing().collect();
     let caption = format!(
         "Simulated: row {} of {}, {}, {}; {}.",
         record.index,
@@ -109,16 +103,46 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
         if record.board.is_some() { "board" } else { "no board" },
         scorer_line(&*scorer)
     );
-    let picture = PosteriorPicture {
-        support: &support,
-        volume: &volume,
-        room: &room,
-        boxes: &boxes,
-        rx: &[rx],
-        truth: Some(record.tx),
-        caption: &caption,
-    };
-    args.output.write(&(figure.draw)(&picture, args.output.theme()))
+    let name = args.scorer.name()?;
+    args.output.write(&figure.of_row(&args.split, &record, (name, &*scorer), &caption, args.output.theme())?)
+}
+
+impl RowFigure {
+    /// The figure of a row's posterior by a scorer of this name.
+    pub(super) fn of_row(
+        self,
+        split: &str,
+        record: &Record,
+        (name, scorer): (&str, &dyn Scorer),
+        caption: &str,
+        theme: Theme,
+    ) -> anyhow::Result<String> {
+        let (support, volume) = scored(split, record, (name, scorer), self.aligned)?;
+        let Reported { room, rx, .. } = record.reported();
+        let boxes: Vec<BoxShape> = record.reported_standing().collect();
+        let picture = PosteriorPicture {
+            support: &support,
+            volume: &volume,
+            room: &room,
+            boxes: &boxes,
+            rx: &[rx],
+            truth: Some(record.tx),
+            caption,
+        };
+        Ok((self.draw)(&picture, theme))
+    }
+}
+
+/// A row's posterior, headings counted from the true one if asked for (the paper's figures); a file's volumes are where they
+/// are.
+pub(super) fn scored(
+    split: &str,
+    record: &Record,
+    (name, scorer): (&str, &dyn Scorer),
+    aligned: bool,
+) -> anyhow::Result<(Support, Volume)> {
+    let score = if aligned && !is_volume_file(name) { score_aligned } else { score_record };
+    Ok(score(split, record, scorer, SupportSize::EVALUATION)?)
 }
 
 /// Draws the cone curves of the scorers and of the uniform posterior.
