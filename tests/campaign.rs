@@ -103,6 +103,56 @@ fn an_imported_campaign_is_evaluated_as_its_rows() {
     assert!(error.contains("would be lost"), "{error}");
 }
 
+/// Rows of whole sites are set apart to learn from; no row is in both parts or in none.
+#[test]
+fn a_part_is_set_apart_to_learn_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let rows = rows(folder.path(), "30");
+    let csi: Vec<Complex32> = rows.iter().flat_map(|row| row.csi.clone().unwrap()).collect();
+    write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &csi).unwrap();
+    let mut lines = pose_table(&rows, true).lines().map(str::to_owned).collect::<Vec<_>>();
+    // Three rows per site.
+    for (n, line) in lines.iter_mut().skip(1).enumerate() {
+        *line = line.replacen(&format!(",none,{n},"), &format!(",none,{},", n / 3), 1);
+    }
+    fs::write(file("rows.csv"), lines.join("\n")).unwrap();
+    let import = |training: &str, out: &str| {
+        let recording = "[[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n";
+        let campaign =
+            format!("name = \"lab\"\nscene = \"lab\"\n[receiver]\nnoise_variance = 1.0\n{training}{recording}");
+        fs::write(file("campaign.toml"), campaign).unwrap();
+        (text(&file("campaign.toml")).to_owned(), text(&file(out)).to_owned())
+    };
+    let (campaign, out) = import("[training]\nrows = 10\n", "apart");
+    cli::succeed(&["import", &campaign, "--out", &out]);
+    cli::succeed(&["verify", &out]);
+    let dataset = Dataset::open(file("apart")).unwrap();
+    let places = |split: &str| -> Vec<[u64; 2]> {
+        let records = dataset.records(split, Columns::All).unwrap().map(Result::unwrap);
+        let mut places: Vec<_> = records.map(|row| [row.rx.position.x, row.rx.position.y].map(f64::to_bits)).collect();
+        places.sort_unstable();
+        places
+    };
+    let (train, test) = (places("train"), places("test"));
+    assert_eq!((train.len(), test.len()), (9, 21));
+    let mut all = [train, test].concat();
+    all.sort_unstable();
+    let mut expected: Vec<_> =
+        rows.iter().map(|row| [row.rx.position.x, row.rx.position.y].map(f64::to_bits)).collect();
+    expected.sort_unstable();
+    assert_eq!(all, expected);
+    for (training, words) in [
+        ("[training]\nrows = 2\n", "no site has that few rows"),
+        ("[training]\nrows = 0\n", "training.rows = 0"),
+        ("[training]\nrows = 9\nsplit = \"test\"\n", "that of a recording"),
+    ] {
+        let (campaign, out) = import(training, "refused");
+        let error = cli::fail(&["import", &campaign, "--out", &out]);
+        assert!(error.contains(words) && !file("refused").exists(), "{error}");
+    }
+}
+
 /// Samples of a known waveform and of an OFDM symbol give the bins they were made of.
 #[test]
 fn samples_become_bins() {

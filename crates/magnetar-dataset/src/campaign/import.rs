@@ -44,6 +44,10 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
     for recording in &campaign.recording {
         recordings.push(Opened::open(campaign, recording, &recipe)?);
     }
+    if let Some(training) = &campaign.training {
+        let place = campaign.path(&campaign.recording[0].rows);
+        training.set_apart(&mut recordings).map_err(|problem| Error::invalid(&place, problem))?;
+    }
     let truth = recordings.iter().flat_map(|r| &r.rows).all(CampaignRow::has_truth);
     if !truth && recordings.iter().flat_map(|r| &r.rows).any(CampaignRow::has_truth) {
         let problem = "some rows have the TX's pose and some have not; give it for all of them, or for none";
@@ -65,10 +69,14 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
         let whole = SplitManifest { rows: split.rows(), views: split.views, shards: Vec::new() };
         manifest.splits.insert(name.clone(), whole);
         let mut shards = Shards::new(folder.path(), name, split.rows(), u64::from(recipe.store.shard_rows));
-        for (opened, receiver) in recordings.iter_mut().zip(&receivers).filter(|(o, _)| o.recording.split == *name) {
+        for (opened, receiver) in
+            recordings.iter_mut().zip(&receivers).filter(|(o, _)| o.splits.contains(&name.as_str()))
+        {
             let mut workspace = receiver.workspace();
+            // A recording of several splits is read once for each.
+            opened.source = Source::open(campaign, opened.recording, &recipe)?;
             let place = campaign.path(&opened.recording.observations);
-            opened.for_each(receiver.channels() * recipe.band.bins, |row, number, block| {
+            opened.for_each(name, receiver.channels() * recipe.band.bins, |row, number, block| {
                 let at = |problem: String| Error::invalid(&place, format!("observation {number}: {problem}"));
                 receiver.prepare(block).map_err(|e| at(e.to_string()))?;
                 if doubtful_noise.is_none() {
@@ -110,8 +118,9 @@ fn splits(recordings: &[Opened<'_>], recipe: &Recipe) -> Result<indexmap::IndexM
             protocol: Protocol::Random,
             ..like.clone()
         };
-        let split = splits.entry(opened.recording.split.clone()).or_insert(blank);
-        for set in opened.rows.chunks(opened.recording.views as usize) {
+        let views = opened.recording.views as usize;
+        for (set, name) in opened.rows.chunks(views).zip(opened.splits.iter().step_by(views)) {
+            let split = splits.entry((*name).to_owned()).or_insert_with(|| blank.clone());
             let with = set[0].placement.as_deref().is_some_and(|placement| placement != "none");
             *(if with { &mut split.board } else { &mut split.no_board }) += 1;
         }

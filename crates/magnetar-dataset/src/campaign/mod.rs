@@ -6,6 +6,7 @@ mod opened;
 mod rows;
 mod shards;
 mod sigmf;
+mod training_part;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use crate::recipe::{Recipe, is_split_name};
 pub use import::{Imported, import};
 pub use rows::{CampaignRow, campaign_rows};
 pub use sigmf::{IqRecording, IqReference, SigMfMeta};
+pub use training_part::TrainingPart;
 
 /// A larger campaign file is a mistake.
 const MAX_BYTES: u64 = 4 << 20;
@@ -73,6 +75,8 @@ pub struct Campaign {
     /// Boards by the name of their placement.
     #[serde(default)]
     pub board: BTreeMap<String, BoardSection>,
+    /// Rows that are set apart to learn from.
+    pub training: Option<TrainingPart>,
     /// The recordings, in the order of their rows.
     pub recording: Vec<Recording>,
     /// The folder of the campaign's file.
@@ -193,6 +197,9 @@ impl Campaign {
             if same.clone().any(|other| other.views != recording.views) {
                 return Err(format!("recordings of split {:?} differ in views", recording.split));
             }
+        }
+        if let Some(training) = &campaign.training {
+            training.check(&campaign.recording)?;
         }
         for (name, board) in &campaign.board {
             let sound = board.center_m.iter().chain(&board.size_m).chain([&board.yaw_deg]).all(|x| x.abs() <= 1e4);

@@ -19,10 +19,29 @@ pub(super) enum Source {
     Iq(Box<IqRecording>),
 }
 
+impl Source {
+    /// Opens a recording's observations, at the first of them.
+    pub(super) fn open(campaign: &Campaign, recording: &Recording, recipe: &Recipe) -> Result<Self, Error> {
+        let path = campaign.path(&recording.observations);
+        if path.extension().is_some_and(|ending| ending == "sigmf-meta") {
+            let Some(iq) = &recording.iq else {
+                return Err(Error::invalid(&path, "a SigMF recording needs recording.iq: reference and domain"));
+            };
+            let reference = campaign.path(&iq.reference);
+            let recording = IqRecording::open(&path, iq, &reference, recipe.band.bins, recipe.band.bandwidth_hz)?;
+            return Ok(Self::Iq(Box::new(recording)));
+        }
+        let source = ObservationSource::open(&path, campaign.receiver.channels.as_deref());
+        Ok(Self::File(Box::new(source.map_err(|e| Error::invalid(&path, e))?)))
+    }
+}
+
 /// A recording with its rows.
 pub(super) struct Opened<'a> {
     pub(super) recording: &'a Recording,
     pub(super) rows: Vec<CampaignRow>,
+    /// The split of each row.
+    pub(super) splits: Vec<&'a str>,
     pub(super) source: Source,
 }
 
@@ -35,20 +54,10 @@ impl<'a> Opened<'a> {
             .map_err(|(line, problem)| Error::invalid(&table, format!("line {line}: {problem}")))?;
         let path = campaign.path(&recording.observations);
         let bins = recipe.band.bins;
-        let is_sigmf = path.extension().is_some_and(|ending| ending == "sigmf-meta");
-        let (source, count, found) = if is_sigmf {
-            let Some(iq) = &recording.iq else {
-                return Err(Error::invalid(&path, "a SigMF recording needs recording.iq: reference and domain"));
-            };
-            let reference = campaign.path(&iq.reference);
-            let recording = IqRecording::open(&path, iq, &reference, bins, recipe.band.bandwidth_hz)?;
-            let count = recording.rows();
-            (Source::Iq(Box::new(recording)), count, bins)
-        } else {
-            let source = ObservationSource::open(&path, campaign.receiver.channels.as_deref());
-            let source = source.map_err(|e| Error::invalid(&path, e))?;
-            let (count, found) = (source.rows(), source.bins());
-            (Source::File(Box::new(source)), count, found)
+        let source = Source::open(campaign, recording, recipe)?;
+        let (count, found) = match &source {
+            Source::Iq(recording) => (recording.rows(), bins),
+            Source::File(source) => (source.rows(), source.bins()),
         };
         if found != bins {
             let problem =
@@ -73,21 +82,24 @@ impl<'a> Opened<'a> {
                 return Err(Error::invalid(&table, problem));
             }
         }
-        Ok(Self { recording, rows, source })
+        let splits = vec![recording.split.as_str(); rows.len()];
+        Ok(Self { recording, rows, splits, source })
     }
 }
 
 impl Opened<'_> {
-    /// Calls `take` with every row, its number and its observation.
+    /// Calls `take` with every row of a split, its number and its observation. Reads the observations from where they are on:
+    /// all of them, once.
     pub(super) fn for_each(
         &mut self,
+        split: &str,
         length: usize,
         mut take: impl FnMut(&CampaignRow, usize, &mut [Complex32]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match &mut self.source {
             Source::Iq(recording) => {
                 let mut block = Vec::new();
-                for (n, row) in self.rows.iter().enumerate() {
+                for (n, row) in self.rows.iter().enumerate().filter(|(n, _)| self.splits[*n] == split) {
                     recording.read(n as u64, &mut block)?;
                     take(row, n, &mut block)?;
                 }
@@ -102,7 +114,9 @@ impl Opened<'_> {
                     }
                     for block in chunk.chunks_exact_mut(length) {
                         let Some(row) = self.rows.get(n) else { break };
-                        take(row, n, block)?;
+                        if self.splits[n] == split {
+                            take(row, n, block)?;
+                        }
                         n += 1;
                     }
                 }

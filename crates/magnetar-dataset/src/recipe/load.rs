@@ -15,9 +15,11 @@ use super::{Recipe, RecipeError, RecipeProblem};
 const PAPER: &str = include_str!("../../recipes/paper.toml");
 const FIELD: &str = include_str!("../../recipes/field.toml");
 const REPLAY: &str = include_str!("../../recipes/replay.toml");
+const REPLAY_TRAIN: &str = include_str!("../../recipes/replay-train.toml");
 
 /// The shipped recipes: name and text.
-pub(super) const SHIPPED: &[(&str, &str)] = &[("paper", PAPER), ("field", FIELD), ("replay", REPLAY)];
+pub(super) const SHIPPED: &[(&str, &str)] =
+    &[("paper", PAPER), ("field", FIELD), ("replay", REPLAY), ("replay-train", REPLAY_TRAIN)];
 
 /// The shipped recipes as tables, once they were asked for: a sweep asks for every point.
 static TABLES: [OnceLock<toml::Table>; SHIPPED.len()] = [const { OnceLock::new() }; SHIPPED.len()];

@@ -22,10 +22,12 @@ impl Recipe {
             }
             let rows = plan.rows_without_board(split.protocol);
             let boards = plan.rows_per_placement(split.protocol) * plan.board_names.len() as u64;
-            if (split.no_board, split.board, split.views) != (rows, boards, 1) {
+            // A split may leave out the placements of the board.
+            let sound = split.no_board == rows && (split.board == boards || split.board == 0) && split.views == 1;
+            if !sound {
                 return Err(format!(
-                    "splits.{name} must have no_board = {rows}, board = {boards}, views = 1 for its protocol; it has {}, \
-                     {}, {}",
+                    "splits.{name} must have no_board = {rows}, board = {boards} (or 0), views = 1 for its protocol; it has \
+                     {}, {}, {}",
                     split.no_board, split.board, split.views
                 ));
             }
