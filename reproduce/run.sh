@@ -30,6 +30,7 @@ field_fusion|long|README, docs/realism.md: five views fused, recipe field, seed 
 realism|long|docs/realism.md: each kind of error alone, with both sets of parameters
 sensitivity|long|docs/sweeps.md: which keys move the NLL most
 replay|long|docs/sweeps.md: the replayed measurements, scored
+scorers|long|docs/scorers.md: the table of the shipped models, seed 405
 estimator|long|README, docs/estimator.md: bounds, false alarms and pairs of the SRE
 benchmarks|long|README, docs/performance.md: all benchmarks
 roofline|long|docs/cuda.md: what the kernels could reach
@@ -115,6 +116,7 @@ make_replay() {
   "$magnetar" replay all --csi none --out "$data/replay"
   "$magnetar" evaluate "$data/replay"
 }
+make_scorers() { "$magnetar" benchmark --seed 405 --limit 1000 --replay-limit 250; }
 make_estimator() { cargo test --release --workspace sre -- --nocapture; }
 make_benchmarks() {
   local bench

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use magnetar_dataset::Recipe;
 use magnetar_files::npy::NpyReader;
-use magnetar_neural::Design;
 use magnetar_neural::train::{Exposure, Preset, TrainingPlan, TrainingRows};
+use magnetar_neural::{Design, Model};
 use serde_json::Value;
 
 use crate::cli;
@@ -93,6 +93,60 @@ fn a_model_is_trained_shown_and_scores_in_every_command() {
         }
     }
     assert!(cli::fail(&["scorer", "show", &place("absent.safetensors")]).contains("absent.safetensors"));
+}
+
+#[test]
+fn designs_are_trained_and_compared_in_one_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = folder.path().join("models");
+    let models = models.to_str().unwrap();
+    let small =
+        ["--exposures", "64", "--validation-rows", "2", "--limit", "6", "--replay-limit", "4", "--timed-rows", "1"];
+    let arguments =
+        [&["benchmark", "--train", "--scorers", "sm1", "--seeds", "2", "--models", models], &small[..]].concat();
+    let table = json(&cli::succeed(&[&arguments[..], &["--json"]].concat()));
+    let lines = table["lines"].as_array().unwrap();
+    let names: Vec<&str> = lines.iter().map(|line| line["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["sm1", "twin", "uniform"]);
+    assert_eq!((lines[0]["seeds"].as_u64(), lines[0]["exposures"].as_u64()), (Some(2), Some(64)));
+    assert!(table["replay"].as_str().unwrap().to_lowercase().contains("simulated"));
+    let nll = |line: &Value, condition: &str| line["sim"][condition]["nll"]["mean"].as_f64().unwrap();
+    assert!(nll(&lines[1], "balanced") < nll(&lines[2], "balanced"));
+    assert!(["balanced", "no_board", "board"].iter().all(|condition| nll(&lines[0], condition).is_finite()));
+    assert!(lines[0]["sim"]["balanced"]["nll"]["deviation"].is_number());
+
+    // Models that are there are not trained again; those of another run are refused.
+    let text = cli::succeed(&arguments);
+    assert!(text.contains("(a) no board") && text.contains("I_post") && text.contains("sm1"), "{text}");
+    let other: Vec<&str> = arguments.iter().map(|argument| if *argument == "64" { "128" } else { argument }).collect();
+    assert!(cli::fail(&other).contains("another run"));
+    assert!(cli::fail(&["benchmark", "--scorers", "twin"]).contains("every table"));
+    assert!(cli::fail(&["benchmark", "--train", "--scorers", "np1"]).contains("--models"));
+}
+
+/// Replayed rows without a board among the simulated ones: the paper's regime S+R.
+#[test]
+fn real_rows_are_mixed_in_and_the_model_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (real, test) = (path("real"), path("test"));
+    cli::succeed(&["replay", "track", "--recipe", "replay-train", "--csi", "none", "--out", &real]);
+    let mixed = |out: &str| json(&train("np1", out, &["--json", "--real", real.as_str(), "--real-exposures", "16"]));
+    let training = mixed(&path("a.safetensors"))["record"]["training"].clone();
+    assert_eq!((training["exposures"].as_u64(), training["real"]["exposures"].as_u64()), (Some(112), Some(16)));
+    assert_eq!((training["real"]["rows"].as_u64(), training["real"]["moved"].as_bool()), (Some(1800), Some(true)));
+    assert!(training["real"]["source"].as_str().unwrap().contains("simulated"), "{training}");
+    let shown = cli::succeed(&["scorer", "show", &path("a.safetensors")]);
+    assert!(shown.contains("16 exposures of 1800 rows without a board"), "{shown}");
+    mixed(&path("b.safetensors"));
+    let weights = |name: &str| Model::from_file(&folder.path().join(name)).unwrap().identity();
+    assert_eq!(weights("a.safetensors"), weights("b.safetensors"));
+
+    // Rows with a board are not learned from, and rows of a campaign that has none are refused.
+    let boards = ["--split", "test", "--limit", "4", "--set", "splits.test.no_board=0", "--csi", "none"];
+    cli::succeed(&[&["generate", "--out", test.as_str()], &boards[..]].concat());
+    let refused = cli::fail(&["train", "np1", "--real", &test, "--out", &path("c.safetensors")]);
+    assert!(refused.contains("no row without a board"), "{refused}");
 }
 
 #[test]

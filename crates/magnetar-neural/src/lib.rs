@@ -5,6 +5,7 @@
 //! its gradients.
 
 mod array;
+mod benchmark;
 mod design;
 mod designs;
 mod engine;
@@ -17,12 +18,14 @@ mod plain;
 mod record;
 mod safetensors;
 mod scorer;
+mod shipped;
 mod source;
 #[cfg(test)]
 mod testing;
 pub mod train;
 
 pub use array::Array;
+pub use benchmark::{Benchmark, BenchmarkLine, ByBoard, Columns, Contestant, OverSeeds};
 pub use design::{Design, Widths};
 pub use designs::Network;
 pub use engine::Engine;
@@ -31,6 +34,7 @@ pub use inputs::{Inputs, Picked};
 pub use model::Model;
 pub use parameters::{Net, ParameterPlan, ParameterPlans, Parameters, Start};
 pub use plain::PlainEngine;
-pub use record::{Calibration, MODEL_SCHEMA, ModelRecord, StageRecord, TrainingRecord};
+pub use record::{Calibration, MODEL_SCHEMA, ModelRecord, RealRecord, StageRecord, TrainingRecord};
 pub use scorer::LearnedScorer;
+pub use shipped::ShippedModel;
 pub use source::LearnedScorers;

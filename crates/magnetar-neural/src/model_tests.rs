@@ -22,6 +22,7 @@ fn record(design: Design, widths: Widths) -> ModelRecord {
             reduced: true,
             rows: String::new(),
             seed: 1,
+            real: None,
             exposures: 0,
             batch: 1,
             peak_rate: 1e-3,

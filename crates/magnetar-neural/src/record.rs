@@ -69,6 +69,9 @@ pub struct TrainingRecord {
     pub seed: u64,
     /// Rows shown in all.
     pub exposures: u64,
+    /// Real rows among them, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real: Option<RealRecord>,
     /// Rows per step.
     pub batch: u64,
     /// Largest learning rate.
@@ -86,6 +89,20 @@ pub struct TrainingRecord {
     pub validation_rows: u64,
     /// Time from beginning to end, seconds.
     pub seconds: f64,
+}
+
+/// Real rows that a model was shown: the paper's regime S+R.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RealRecord {
+    /// How often one was shown.
+    pub exposures: u64,
+    /// How many there are.
+    pub rows: u64,
+    /// Where they came from.
+    pub source: String,
+    /// Whether TX and RX were moved together in the room.
+    pub moved: bool,
 }
 
 /// One stage of training.

@@ -7,25 +7,31 @@ use magnetar_dataset::Recipe;
 use magnetar_posterior::{PosteriorError, Scorer, TwinFile};
 use magnetar_study::{ScorerSettings, ScorerSource, StudyError, open_twin};
 
-use crate::{LearnedScorer, Model, NeuralError};
+use crate::{LearnedScorer, Model, NeuralError, ShippedModel};
 
 /// Ending of model files.
 const ENDING: &str = "safetensors";
 
-/// Opens model files by path.
+/// Opens shipped models by name and model files by path.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LearnedScorers;
 
 impl LearnedScorers {
-    /// The model of a file, and the name it goes by in tables: the file's.
+    /// The model of a file or a shipped one, and the name it goes by in tables: the file's, or its own. Of a design of which
+    /// several models are shipped, that of the recipe is taken.
     ///
     /// # Errors
-    /// If it is no model file or cannot be read.
-    pub fn model(&self, name: &str) -> Result<(String, Model), NeuralError> {
+    /// If there is no such model or its file cannot be read.
+    pub fn model(&self, name: &str, recipe: Option<&Recipe>) -> Result<(String, Model), NeuralError> {
         let path = Path::new(name);
-        if !is_model_file(path) {
-            let problem = format!("{name}: expected a model file, whose name ends in .{ENDING}");
-            return Err(NeuralError::Request { problem });
+        if ShippedModel::is_named(name) || !is_model_file(path) {
+            let (shown, model) = ShippedModel::find(name, recipe).map_err(|error| match error {
+                NeuralError::Request { problem } => {
+                    NeuralError::Request { problem: format!("{problem}; or give a file that ends in .{ENDING}") }
+                }
+                other => other,
+            })?;
+            return Ok((shown.to_owned(), model));
         }
         let shown = path.file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into());
         Ok((shown, Model::from_file(path)?))
@@ -34,7 +40,7 @@ impl LearnedScorers {
     /// Whether the scorer of this name is built on the twin.
     #[must_use]
     pub fn uses_twin(&self, name: &str) -> bool {
-        self.opens(name) && self.model(name).is_ok_and(|(_, model)| model.record().design.uses_twin())
+        self.opens(name) && self.model(name, None).is_ok_and(|(_, model)| model.record().design.uses_twin())
     }
 }
 
@@ -44,16 +50,17 @@ fn is_model_file(path: &Path) -> bool {
 
 impl ScorerSource for LearnedScorers {
     fn names(&self) -> Vec<String> {
-        vec![format!("models that end in .{ENDING}")]
+        let shipped = ShippedModel::all().iter().map(|shipped| shipped.name.to_owned());
+        shipped.chain([format!("models that end in .{ENDING}")]).collect()
     }
 
     fn opens(&self, name: &str) -> bool {
-        is_model_file(Path::new(name))
+        ShippedModel::is_named(name) || is_model_file(Path::new(name))
     }
 
     fn warning(&self, name: &str, recipe: &Recipe) -> Option<String> {
         // A file that cannot be read is told when it is opened.
-        let (shown, model) = self.model(name).ok()?;
+        let (shown, model) = self.model(name, Some(recipe)).ok()?;
         let record = model.record();
         (record.recipe_hash != recipe.hash()).then(|| {
             format!(
@@ -65,7 +72,7 @@ impl ScorerSource for LearnedScorers {
     }
 
     fn open(&self, name: &str, recipe: &Recipe, settings: &ScorerSettings) -> Result<Arc<dyn Scorer>, StudyError> {
-        let (shown, model) = self.model(name).map_err(PosteriorError::from)?;
+        let (shown, model) = self.model(name, Some(recipe)).map_err(PosteriorError::from)?;
         let record = model.record();
         let twin = match record.twin {
             None => None,

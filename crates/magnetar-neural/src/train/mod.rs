@@ -6,6 +6,7 @@ mod evidence;
 mod exposure;
 mod loss;
 mod plan;
+mod real;
 mod rows;
 mod tape;
 #[cfg(test)]
@@ -15,5 +16,6 @@ mod validation;
 
 pub use exposure::Exposure;
 pub use plan::{Preset, Sampling, TrainingPlan};
+pub use real::{REAL_EXPOSURES, RealRows};
 pub use rows::{TrainingRow, TrainingRows};
 pub use trainer::{Progress, Trainer};

@@ -84,8 +84,11 @@ pub struct TrainingPlan {
     pub widths: Widths,
     /// Seed of first weights, supports and samples, and of rows drawn from a recipe.
     pub seed: u64,
-    /// Rows shown in all.
+    /// Simulated rows shown in all.
     pub exposures: u64,
+    /// Real rows shown besides, spread among them.
+    #[serde(default)]
+    pub real_exposures: u64,
     /// Rows per step.
     pub batch: u64,
     /// Largest learning rate.
@@ -114,6 +117,7 @@ impl TrainingPlan {
             widths: Widths::of_paper(design),
             seed,
             exposures: PAPER_EXPOSURES,
+            real_exposures: 0,
             batch: PAPER_BATCH,
             peak_rate: match design {
                 Design::Np3 => 1.5e-4,
@@ -133,8 +137,9 @@ impl TrainingPlan {
                 widths: Widths::for_cpu(design),
                 exposures: match design {
                     Design::Np1 | Design::Np2 => 64_000,
-                    Design::Np3 | Design::Np5 => 16_000,
-                    Design::Np4 => 32_000,
+                    Design::Np3 => 16_000,
+                    Design::Np5 => 40_000,
+                    Design::Np4 => 96_000,
                     Design::Np6 => 12_000,
                     _ => 48_000,
                 },
@@ -166,7 +171,7 @@ impl TrainingPlan {
     /// Steps in all.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.exposures / self.batch
+        (self.exposures + self.real_exposures) / self.batch
     }
 
     /// The stage that a step belongs to.

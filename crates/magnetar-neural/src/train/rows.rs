@@ -1,5 +1,6 @@
 //! The rows that a model is shown.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use magnetar_dataset::{Columns, Dataset, Generator, Recipe, Record};
@@ -10,11 +11,13 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
+use super::TrainingPlan;
 use super::evidence::{EvidenceKey, KeptEvidence};
-use crate::NeuralError;
+use super::real::{MixedIn, Mixture, RealRows};
+use crate::{NeuralError, RealRecord};
 
 /// The splits that models learn from and are chosen on.
-const TRAIN: &str = "train";
+pub(super) const TRAIN: &str = "train";
 const VALIDATION: &str = "val";
 
 /// What training needs of a row.
@@ -31,7 +34,7 @@ pub struct TrainingRow {
 }
 
 impl TrainingRow {
-    fn new(mut record: Record, recipe: &Recipe, origin: (&'static str, u64)) -> Self {
+    pub(super) fn new(mut record: Record, recipe: &Recipe, origin: (&'static str, u64)) -> Self {
         record.csi = None;
         let left_out = assignment_index(recipe, &record.materials);
         Self { view: ReceiverView::of(&record), truth: truth(&record), left_out, origin }
@@ -49,6 +52,8 @@ enum Source {
 pub struct TrainingRows {
     recipe: Arc<Recipe>,
     source: Source,
+    /// Real rows among them.
+    real: Option<MixedIn>,
     validation: Vec<TrainingRow>,
     /// The twin of designs that look at one.
     twin: Option<TwinScorer>,
@@ -77,6 +82,7 @@ impl TrainingRows {
             source: Source::Recipe { generator: Box::new(open(TRAIN)?), count },
             described: format!("recipe {}, seed {seed}, drawn on the fly", recipe.name),
             recipe: Arc::clone(recipe),
+            real: None,
             validation,
             twin: None,
             evidence: KeptEvidence::default(),
@@ -112,7 +118,7 @@ impl TrainingRows {
         let described =
             format!("dataset of recipe {}, seed {}, {} rows of {TRAIN}", recipe.name, manifest.seed, rows.len());
         let (source, evidence) = (Source::Dataset(rows), KeptEvidence::default());
-        Ok(Self { recipe, source, validation, twin: None, evidence, seed, described })
+        Ok(Self { recipe, source, real: None, validation, twin: None, evidence, seed, described })
     }
 
     /// The first rows only, again and again: for designs whose twin takes longer over a row than the network.
@@ -125,6 +131,22 @@ impl TrainingRows {
         }
         self.described = format!("{}, the first {most} rows of {TRAIN} again and again", self.described);
         self
+    }
+
+    /// The same rows with real ones among them, as many as the plan says: the paper's regime S+R.
+    #[must_use]
+    pub fn with_real(mut self, real: RealRows, plan: &TrainingPlan) -> Self {
+        let mixture = Mixture { simulated: plan.exposures, real: plan.real_exposures };
+        self.described = format!("{}; real: {}", self.described, real.described());
+        self.real = Some(MixedIn { rows: Arc::new(real), mixture, moved: !plan.design.uses_twin() });
+        self
+    }
+
+    /// The real rows among them, for a model's record.
+    pub(crate) fn real_record(&self) -> Option<RealRecord> {
+        let MixedIn { rows, mixture, moved } = self.real.as_ref()?;
+        let (exposures, count) = (mixture.real, rows.count() as u64);
+        Some(RealRecord { exposures, rows: count, source: rows.described().to_owned(), moved: *moved })
     }
 
     /// The same rows with the twin's evidence, each row's own materials withheld.
@@ -174,7 +196,24 @@ impl TrainingRows {
     ///
     /// # Errors
     /// If a row cannot be drawn.
-    pub fn take(&self, exposures: std::ops::Range<u64>) -> Result<Vec<TrainingRow>, NeuralError> {
+    pub fn take(&self, exposures: Range<u64>) -> Result<Vec<TrainingRow>, NeuralError> {
+        let Some(MixedIn { rows, mixture, moved }) = &self.real else { return self.simulated(exposures) };
+        let places: Vec<Result<u64, u64>> = exposures.map(|exposure| mixture.place(exposure)).collect();
+        let among = || places.iter().flatten();
+        let simulated = match (among().min(), among().max()) {
+            (Some(first), Some(last)) => self.simulated(*first..last + 1)?,
+            _ => Vec::new(),
+        };
+        let mut simulated = simulated.into_iter();
+        let mixed = places.into_iter().filter_map(|place| match place {
+            Ok(_) => simulated.next(),
+            Err(number) => Some(rows.exposure(number, self.seed, *moved)),
+        });
+        Ok(mixed.collect())
+    }
+
+    /// The rows of some simulated exposures, counted without the real ones.
+    fn simulated(&self, exposures: Range<u64>) -> Result<Vec<TrainingRow>, NeuralError> {
         match &self.source {
             Source::Recipe { generator, count } => {
                 let indices: Vec<u64> = exposures.map(|exposure| exposure % count).collect();

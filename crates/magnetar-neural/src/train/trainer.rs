@@ -237,6 +237,7 @@ impl<'a> Trainer<'a> {
                 rows: self.rows.described().to_owned(),
                 seed: plan.seed,
                 exposures: plan.steps() * plan.batch,
+                real: self.rows.real_record(),
                 batch: plan.batch,
                 peak_rate: plan.peak_rate,
                 sampled: plan.sampling.described(),

@@ -4,6 +4,7 @@ mod ablation;
 mod audit;
 mod backend;
 mod bench_gpu;
+mod benchmark;
 mod calibrate;
 mod check_files;
 mod command_reference;
@@ -103,6 +104,8 @@ pub enum Command {
     Fit(fit::Args),
     /// Train a learned scorer: the paper's designs, or ours on top of the twin.
     Train(train::Args),
+    /// Score designs as the paper's table does, and train them for it.
+    Benchmark(benchmark::Args),
     /// List scorers and designs, show a model.
     #[command(subcommand)]
     Scorer(scorer::Action),
@@ -159,6 +162,7 @@ pub fn run(command: Command, whole: fn() -> clap::Command) -> anyhow::Result<Exi
         Command::Audit(args) => audit::run(&args),
         Command::Fit(args) => fit::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::Benchmark(args) => benchmark::run(&args),
         Command::Scorer(action) => scorer::run(&action),
         Command::Features(args) => features::run(&args),
         Command::Sweep(args) => sweep::run(&args),

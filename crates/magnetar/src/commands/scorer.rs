@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
-use magnetar_neural::{Design, LearnedScorers, Model, ModelRecord, Network, Widths};
+use magnetar_neural::{Design, LearnedScorers, Model, ModelRecord, Network, ShippedModel, Widths};
 use magnetar_study::{SCORERS, ScorerSource};
 use serde_json::{Map, json};
 
@@ -19,11 +19,11 @@ Examples:
   magnetar scorer show mine.safetensors --json
   magnetar scorer check mine.safetensors")]
 pub enum Action {
-    /// List the scorers and the designs that can be trained.
+    /// List the scorers, the shipped models and the designs that can be trained.
     List(ListArgs),
     /// Print what a model says of itself, or what a scorer is.
     Show {
-        /// A model file, or the name of a scorer.
+        /// A model file, a shipped model, or the name of a scorer.
         #[arg(value_name = "NAME|FILE")]
         name: String,
         /// Print JSON.
@@ -67,9 +67,10 @@ fn described(name: &str) -> Option<&'static str> {
 /// A model's file; of any other name says what there is.
 fn open(name: &str) -> anyhow::Result<(String, Model)> {
     if LearnedScorers.opens(name) {
-        return Ok(LearnedScorers.model(name)?);
+        return Ok(LearnedScorers.model(name, None)?);
     }
-    let names: Vec<&str> = SCORERS.iter().map(|scorer| scorer.name).collect();
+    let shipped = ShippedModel::all().iter().map(|shipped| shipped.name);
+    let names: Vec<&str> = SCORERS.iter().map(|scorer| scorer.name).chain(shipped).collect();
     bail!(
         "no scorer {name:?}; there are {}; or give a model file, which ends in .safetensors and which `magnetar train` makes",
         names.join(", ")
@@ -106,11 +107,21 @@ fn list(as_json: bool) -> anyhow::Result<()> {
             json!({"design": design, "description": design.description(), "parameters": {"paper": paper, "cpu": cpu}})
         });
         let scorers: Vec<&str> = SCORERS.iter().map(|scorer| scorer.name).collect();
-        let all = json!({"scorers": scorers, "designs": designs.collect::<Vec<_>>()});
+        let shipped: Vec<&str> = ShippedModel::all().iter().map(|model| model.name).collect();
+        let all = json!({"scorers": scorers, "shipped": shipped, "designs": designs.collect::<Vec<_>>()});
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(());
     }
     println!("scorers: {}", SCORERS.iter().map(|scorer| scorer.name).collect::<Vec<_>>().join(", "));
+    if !ShippedModel::all().is_empty() {
+        println!("shipped models, reduced runs            parameters  exposures  density NLL on val, nat");
+    }
+    for shipped in ShippedModel::all() {
+        let model = shipped.model()?;
+        let training = &model.record().training;
+        let nll = training.stages.get(training.chosen_stage).map_or(f64::NAN, |stage| stage.density_nll);
+        println!("  {:<36}{:>12}{:>11}{nll:>25.3}", shipped.name, model.parameter_count(), training.exposures);
+    }
     println!("designs                                             parameters: paper       cpu");
     for (design, paper, cpu) in designs {
         println!("  {:<6}{:<50}{paper:>10}{cpu:>10}", design.name(), design.description());
@@ -140,6 +151,10 @@ fn show(name: &str, model: &Model, as_json: bool) -> anyhow::Result<()> {
     println!("  rows           {}", training.rows);
     let reduced = if training.reduced { ", a reduced run" } else { "" };
     println!("  exposures      {} in batches of {}{reduced}", training.exposures, training.batch);
+    if let Some(real) = &training.real {
+        let moved = if real.moved { ", TX and RX moved together" } else { "" };
+        println!("  real           {} exposures of {}{moved}", real.exposures, real.source);
+    }
     println!("  sampled        {}", training.sampled.as_deref().unwrap_or("all candidates"));
     println!("  largest rate   {:.2e}", training.peak_rate);
     println!("  time           {:.0} s", training.seconds);

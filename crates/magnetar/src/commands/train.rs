@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use magnetar_dataset::Recipe;
-use magnetar_neural::train::{Preset, Progress, Sampling, Trainer, TrainingPlan, TrainingRows};
+use magnetar_neural::train::{
+    Preset, Progress, REAL_EXPOSURES, RealRows, Sampling, Trainer, TrainingPlan, TrainingRows,
+};
 use magnetar_neural::{Design, Model, NeuralError};
 use magnetar_posterior::TwinScorer;
 use magnetar_study::{twin_model, twin_parameters};
@@ -37,13 +39,18 @@ those of the truth, and the log-sum corrected for it. Every number can be
 changed.
 
 Rows come from a recipe, drawn on the fly, or from a dataset's train and val
-splits. Weights are the same for any number of threads. State is kept in
+splits. With --real, rows of a measured campaign (or its replay) without a board
+are shown besides, again and again, TX and RX moved together in the room (not
+for np6, whose twin knows the walls): keep them apart from those that are scored
+later. Weights are the same for any number of threads. State is kept in
 OUT.checkpoint; after an interruption the same command goes on from it.
 
 Examples:
   magnetar train np1 --preset cpu --out np1.safetensors
   magnetar train np6 --preset cpu --recipe field --out np6.safetensors
   magnetar train np4 --data data --exposures 100000 --out np4.safetensors
+  magnetar replay track --recipe replay-train --out real
+  magnetar train np4 --preset cpu --real real --out np4.safetensors
   magnetar evaluate data --scorer twin --scorer np1.safetensors")]
 pub struct Args {
     /// The design.
@@ -54,6 +61,13 @@ pub struct Args {
     data: Option<PathBuf>,
     #[command(flatten)]
     recipe: RecipeArgs,
+    /// Show rows of this dataset besides, measured or replayed, without a board: the paper's regime S+R. Of its split
+    /// `train` if it has one, else of all.
+    #[arg(long, value_name = "FOLDER")]
+    real: Option<PathBuf>,
+    /// How often one of them is shown, spread among the others.
+    #[arg(long, value_name = "N", requires = "real", default_value_t = REAL_EXPOSURES)]
+    real_exposures: u64,
     /// The numbers to begin with: paper or cpu.
     #[arg(long, default_value = "paper", value_name = "paper|cpu")]
     preset: Preset,
@@ -114,6 +128,7 @@ pub struct Args {
 impl Args {
     fn plan(&self) -> TrainingPlan {
         let mut plan = TrainingPlan::preset(self.preset, self.design, self.seed);
+        plan.real_exposures = if self.real.is_some() { self.real_exposures } else { 0 };
         plan.distinct_rows = self.rows.or(plan.distinct_rows).filter(|rows| *rows > 0);
         let TrainingPlan { widths, exposures, batch, peak_rate, stages, validation_rows, sampling, .. } = &mut plan;
         let list = |to: &mut Vec<usize>, given: &Vec<usize>| {
@@ -148,7 +163,10 @@ impl Args {
                 plan.validation_rows,
             )?,
         };
-        complete(rows, plan, self.parameters.as_deref())
+        let rows = complete(rows, plan, self.parameters.as_deref())?;
+        let Some(folder) = &self.real else { return Ok(rows) };
+        let real = RealRows::from_dataset(&open_dataset(folder)?, rows.recipe())?;
+        Ok(rows.with_real(real, plan))
     }
 }
 
