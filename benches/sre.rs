@@ -34,9 +34,9 @@ const ROUNDS: usize = 1600;
 /// The laboratory room with its board.
 fn laboratory() -> Tracer {
     let room = Room::from_bounds([-1.403, 4.270, -6.060, 3.000, 0.0, 3.050]).unwrap();
-    let concrete = Slab { eps_r: 5.24, sigma: 0.2798, thickness: 0.1 };
-    let marble = Slab { eps_r: 7.074, sigma: 0.0464, thickness: 0.1 };
-    let glass = Slab { eps_r: 6.31, sigma: 0.0787, thickness: 0.033 };
+    let concrete = Slab::new(5.24, 0.2798, 0.1);
+    let marble = Slab::new(7.074, 0.0464, 0.1);
+    let glass = Slab::new(6.31, 0.0787, 0.033);
     let board =
         BoxShape { center: Point3::new(1.0225, 1.0, 1.0025), size: Vector3::new(1.015, 0.033, 1.715), yaw: 0.0 };
     let surfaces = [concrete, concrete, concrete, concrete, marble, concrete];

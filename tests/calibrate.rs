@@ -53,6 +53,9 @@ fn a_receiver_is_found_and_its_recipe_is_used() {
     assert!((calibrated.mounting.rx_x_m - value("rx_x_m")).abs() < 1e-4);
     assert!((calibrated.sre.phase_offset_deg - value("phase_deg")).abs() < 1e-4);
     assert!((calibrated.link.reference_snr_db - 50.0 - value("level_db")).abs() < 1e-4);
+    assert!((calibrated.reflection.walls_db - value("walls_db")).abs() < 1e-4);
+    let wider = calibrated.array.spacing_m / 0.026 - 1.0;
+    assert!((wider * 312.2 - value("phase_slope_deg")).abs() < 0.02, "{wider}");
 }
 
 /// A receiver's phase is one that simulated rows have and the estimator takes off: arrivals stay what they are.

@@ -1,11 +1,16 @@
 //! `magnetar locate`: from a measured snapshot to a posterior.
 
+use std::f64::consts::TAU;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_dataset::{Columns, Dataset, Recipe, Record};
 use magnetar_files::npy::{NpyReader, write_npy};
-use num_complex::Complex32;
+use magnetar_scene::{MaterialLibrary, Pose, Scene};
+use magnetar_signal::{ElementPath, LinkSimulator, seeded_streams};
+use num_complex::{Complex32, Complex64};
+use rand::RngExt as _;
 use serde_json::Value;
 
 use crate::cli;
@@ -214,5 +219,71 @@ fn a_clean_snapshot_is_found_in_its_own_cell() {
         println!("{tx}: {} m, {} m off", off("x", true_xy[0]), off("y", true_xy[1]));
         // The lab is 5.67 x 9.06 m in 33 x 33 cells.
         assert!(off("x", true_xy[0]) <= 5.673 / 66.0 && off("y", true_xy[1]) <= 9.06 / 66.0, "{tx}: {json}");
+    }
+}
+
+/// What elements at places on the y axis (metres) hear of a TX in the lab, with unit noise.
+fn heard_by(y_m: &[f64], tx: &Pose, rx: &Pose) -> Vec<Complex32> {
+    let radio = Arc::new(Recipe::paper().radio().unwrap());
+    let band = *radio.band();
+    let world = Scene::load("lab").unwrap().resolve(&MaterialLibrary::shipped(), band.carrier_hz).unwrap();
+    let spacing = radio.config().array.spacing_m;
+    let mut link = LinkSimulator::new(radio);
+    link.trace(world.room, &world.surfaces, &world.boxes, tx, rx).unwrap();
+    let mut clean = link.block();
+    link.clean(0.0, &mut clean);
+    let at = |y: f64, hz: f64| -> Complex64 {
+        let one = |path: &ElementPath| {
+            let middle = 0.5 * (path.delay[0] + path.delay[1]);
+            let delay = middle + (path.delay[1] - path.delay[0]) * y / spacing;
+            path.gain[0] * Complex64::from_polar(1.0, -TAU * (hz * delay).fract())
+        };
+        link.element_paths().iter().map(one).sum()
+    };
+    let bin_hz = |k: usize| band.carrier_hz + (k as f64 - 256.0) * band.spacing_hz();
+    // The link's level, as the first element of the pair has it.
+    let level = f64::from(clean.get(256, 0).norm()) / at(-spacing / 2.0, bin_hz(256)).norm();
+    let [mut noise, _] = seeded_streams(3, 0);
+    let mut normal = || -> f64 { noise.sample::<f64, _>(rand_distr::StandardNormal) * 0.5f64.sqrt() };
+    let mut out = Vec::new();
+    for k in 0..band.bins {
+        for y in y_m {
+            let z = at(*y, bin_hz(k)) * level + Complex64::new(normal(), normal());
+            out.push(Complex32::new(z.re as f32, z.im as f32));
+        }
+    }
+    out
+}
+
+/// Three and four elements, equally spaced or not, in either order: the phase that the twin sees is that of the first two.
+#[test]
+fn arrays_of_more_elements_are_located() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (tx, rx) = (Pose::new(1.2, 1.9, 1.08, -1.4), Pose::new(1.0, -1.0, 1.08, 1.4));
+    let arrays: [(&[f64], bool); 4] = [
+        (&[0.0, 26.0, 52.0], false),
+        (&[0.0, 13.0, 40.0], true),
+        (&[60.0, 45.0, 14.0, 0.0], true),
+        (&[14.0, 0.0], true),
+    ];
+    for (places, listed) in arrays {
+        let mean = places.iter().sum::<f64>() / places.len() as f64;
+        let y_m: Vec<f64> = places.iter().map(|y| (y - mean) * 1e-3).collect();
+        write_npy(&file("heard.npy"), &[512, places.len()], &heard_by(&y_m, &tx, &rx)).unwrap();
+        let list: Vec<String> = places.iter().map(f64::to_string).collect();
+        let list = list.join(",");
+        let heading = rx.heading.to_degrees();
+        let rx = format!("1,-1,,{heading:?}");
+        let heard = file("heard.npy");
+        let mut args = vec!["locate", "lab", text(&heard), "--rx", &rx, "--json"];
+        if listed {
+            args.extend(["--positions-mm", &list]);
+        }
+        let said: Value = serde_json::from_str(&cli::succeed(&args)).unwrap();
+        let mode = |key: &str| said["mode"][key].as_f64().unwrap();
+        let off = (mode("x") - 1.2).hypot(mode("y") - 1.9);
+        let turned = (mode("heading_deg") - tx.heading.to_degrees() + 180.0).rem_euclid(360.0) - 180.0;
+        assert!(off < 0.5 && turned.abs() < 25.0, "{places:?}: {off} m, {turned} deg");
     }
 }

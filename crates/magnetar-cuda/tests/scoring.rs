@@ -142,7 +142,7 @@ fn they_agree_in_rooms_full_of_boxes() {
         }
     }
     // Every surface and box has a slab of its own, but the last boxes.
-    let slab = |n: usize| Slab { eps_r: 2.0 + 0.4 * n as f64, sigma: 0.02 * n as f64, thickness: 0.1 };
+    let slab = |n: usize| Slab::new(2.0 + 0.4 * n as f64, 0.02 * n as f64, 0.1);
     let plain = scorer();
     let model = TwinModel {
         assignments: vec![RoomSlabs(std::array::from_fn(slab)), plain.model().assignments[0]],

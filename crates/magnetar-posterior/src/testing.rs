@@ -29,7 +29,7 @@ pub fn small_open_support() -> (Support, Mask) {
 
 /// A model with the paper's radio and two material assignments: concrete, and one much like glass.
 pub fn paper_model() -> TwinModel {
-    let slab = |eps_r: f64, sigma: f64| Slab { eps_r, sigma, thickness: 0.1 };
+    let slab = |eps_r: f64, sigma: f64| Slab::new(eps_r, sigma, 0.1);
     let room = |slab: Slab| RoomSlabs([slab; 6]);
     TwinModel {
         carrier_hz: 10e9,

@@ -3,9 +3,15 @@
 
 const number = (v) => String(Number(v.toFixed(6)));
 const poseWords = (p) => [...p.position_m, p.heading_deg].map(number).join(",");
-const boxWords = (b) => [b.name, ...b.center_m.map(number), ...b.size_m.map(number), number(b.yaw_deg), b.layer.material, number(b.layer.thickness_m)]
+// A layer's thickness, and behind an @ its level where it is not the material's.
+const depth = (layer) => number(layer.thickness_m) + (layer.reflection_db ? "@" + number(layer.reflection_db) : "");
+function layerOf(material, word) {
+  const [thickness, level] = word.split("@").map((number) => Number(number) || 0);
+  return level ? { material, thickness_m: thickness, reflection_db: level } : { material, thickness_m: thickness };
+}
+const boxWords = (b) => [b.name, ...b.center_m.map(number), ...b.size_m.map(number), number(b.yaw_deg), b.layer.material, depth(b.layer)]
   .map((word) => word.replaceAll(",", " ")).join(",");
-const surfaceWords = (s) => s.map((layer) => layer.material + "," + number(layer.thickness_m)).join(",");
+const surfaceWords = (s) => s.map((layer) => layer.material + "," + depth(layer)).join(",");
 const rowWords = (row) => row.split + "," + row.index;
 const SCALARS = { offset: "tx_power_offset_db", seed: "seed", order: "max_order", shown: "shown" };
 const WORDS = { scorer: "scorer", colour: "colour" };
@@ -49,13 +55,13 @@ function applyFragment(query, state) {
   if (query.has("view")) state.views = query.getAll("view").map(pose).filter(Boolean).slice(0, start.receivers - 1);
   if (query.has("boards")) {
     state.boxes = query.getAll("board").map((text) => {
-      const words = text.split(","), size = words.slice(1, 8).map(Number), thickness = Number(words[9]);
-      if (words.length !== 10 || ![...size, thickness].every(Number.isFinite)) return null;
-      return { name: words[0], center_m: size.slice(0, 3), size_m: size.slice(3, 6), yaw_deg: size[6], layer: { material: words[8], thickness_m: thickness } };
+      const words = text.split(","), size = words.slice(1, 8).map(Number);
+      if (words.length !== 10 || ![...size, ...words[9].split("@").map(Number)].every(Number.isFinite)) return null;
+      return { name: words[0], center_m: size.slice(0, 3), size_m: size.slice(3, 6), yaw_deg: size[6], layer: layerOf(words[8], words[9]) };
     }).filter(Boolean);
   }
   const words = (query.get("surfaces") || "").split(",");
-  if (words.length === 12) state.surfaces = [0, 2, 4, 6, 8, 10].map((n) => ({ material: words[n], thickness_m: Number(words[n + 1]) || 0 }));
+  if (words.length === 12) state.surfaces = [0, 2, 4, 6, 8, 10].map((n) => layerOf(words[n], words[n + 1]));
   for (const [key, name] of Object.entries(SCALARS)) {
     const value = Number(query.get(key));
     if (query.has(key) && Number.isFinite(value)) state[name] = key === "offset" ? value : Math.max(0, Math.round(value));

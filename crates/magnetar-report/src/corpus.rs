@@ -23,14 +23,15 @@ pub fn recipe_settings(recipe: &Recipe) -> Result<LinkSettings, ReportError> {
 /// # Errors
 /// If the recipe's own scene cannot be read.
 pub fn row_scene(record: &Record, recipe: &Recipe) -> Result<Scene, ReportError> {
-    let layer = |name: &str| Layer::new(name, recipe.surfaces.thickness_m);
+    let levels = recipe.reflection;
+    let layer = |name: &str, level_db| Layer::new(name, recipe.surfaces.thickness_m).reflecting_more_by(level_db);
     let m = &record.materials;
     let name = format!("row {}", record.index);
     let Reported { room, board, .. } = record.reported();
     let mut scene = Scene::new(
         &name,
         room,
-        [layer(&m.wall), layer(&m.ceiling), layer(&m.floor)],
+        [layer(&m.wall, levels.walls_db), layer(&m.ceiling, levels.ceiling_db), layer(&m.floor, levels.floor_db)],
         f64::midpoint(room.min.z, room.max.z),
     );
     if let Some(nominal) = recipe.nominal_scene()? {
@@ -41,10 +42,13 @@ pub fn row_scene(record: &Record, recipe: &Recipe) -> Result<Scene, ReportError>
             scene.surfaces = nominal.scene.surfaces;
         }
     }
-    scene.boxes.extend(board.iter().map(|shape| SceneBox {
-        name: Some("board".into()),
-        shape: *shape,
-        layer: Layer::new(m.board.as_deref().unwrap_or(&recipe.surfaces.board_material), recipe.board.thickness_m),
+    scene.boxes.extend(board.iter().map(|shape| {
+        SceneBox {
+            name: Some("board".into()),
+            shape: *shape,
+            layer: Layer::new(m.board.as_deref().unwrap_or(&recipe.surfaces.board_material), recipe.board.thickness_m)
+                .reflecting_more_by(levels.board_db),
+        }
     }));
     Ok(scene)
 }

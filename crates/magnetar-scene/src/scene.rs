@@ -22,6 +22,9 @@ const MAX_MATERIALS: usize = 1000;
 /// the tracer forms.
 pub const MAX_COORDINATE: f64 = 1e5;
 
+/// The largest effective reflection level a layer may have over its material's, either way, dB.
+const MAX_REFLECTION_DB: f64 = 60.0;
+
 /// What a surface is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
@@ -29,13 +32,21 @@ pub struct Layer {
     pub material: String,
     /// Thickness of the slab, metres.
     pub thickness: f64,
+    /// Effective level of reflections over what material and thickness give, dB; 0 for as they are.
+    pub reflection_db: f64,
 }
 
 impl Layer {
     /// A layer of a named material and a thickness in metres.
     #[must_use]
     pub fn new(material: &str, thickness: f64) -> Self {
-        Self { material: material.to_owned(), thickness }
+        Self { material: material.to_owned(), thickness, reflection_db: 0.0 }
+    }
+
+    /// The same layer whose reflections are stronger by so many decibels.
+    #[must_use]
+    pub fn reflecting_more_by(self, level_db: f64) -> Self {
+        Self { reflection_db: self.reflection_db + level_db, ..self }
     }
 }
 
@@ -181,9 +192,9 @@ impl Scene {
                 Error::UnknownMaterial { place, name: text::excerpt(&layer.material), known }
             })?;
             let (eps_r, sigma) = material.at(frequency_hz)?;
-            Ok(Slab { eps_r, sigma, thickness: layer.thickness })
+            Ok(Slab::new(eps_r, sigma, layer.thickness).reflecting_more_by(layer.reflection_db))
         };
-        let mut surfaces = [Slab { eps_r: 1.0, sigma: 0.0, thickness: 0.0 }; 6];
+        let mut surfaces = [Slab::new(1.0, 0.0, 0.0); 6];
         for ((resolved, layer), face) in surfaces.iter_mut().zip(&self.surfaces).zip(Face::ALL) {
             *resolved = slab(layer, Key::Surface(face))?;
         }
@@ -261,6 +272,11 @@ impl Layer {
         if !text::is_name(&self.material) {
             let problem = format!("material `{}`", text::excerpt(&self.material));
             return Some((BoxKey::Material, problem, "the name of a material: letters, digits, `_`, `-` or `.`"));
+        }
+        let sound = self.reflection_db.abs() <= MAX_REFLECTION_DB;
+        if !sound {
+            let problem = format!("reflection_db = {}", self.reflection_db);
+            return Some((BoxKey::Thickness, problem, "a reflection_db from -60 to 60 dB"));
         }
         let valid = self.thickness > 0.0 && self.thickness <= MAX_COORDINATE;
         (!valid).then(|| {

@@ -64,6 +64,8 @@ struct RawSurfaces {
 struct RawLayer {
     material: String,
     thickness_m: f64,
+    #[serde(default)]
+    reflection_db: f64,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +78,8 @@ struct RawBox {
     yaw_deg: Option<Spanned<f64>>,
     material: Spanned<String>,
     thickness_m: Spanned<f64>,
+    #[serde(default)]
+    reflection_db: f64,
 }
 
 /// Parses the text of a scene file.
@@ -102,7 +106,7 @@ pub(crate) fn parse(text: &str, origin: &str) -> Result<Scene, Error> {
         description: raw.description,
         device_height: raw.device_height_m.into_inner(),
         room: Room { min: Point3::new(x0, y0, z0), max: Point3::new(x1, y1, z1) },
-        surfaces: surfaces.map(|layer| Layer::new(&layer.get_ref().material, layer.get_ref().thickness_m)),
+        surfaces: surfaces.map(|layer| layer.get_ref().layer()),
         boxes,
         materials,
     };
@@ -164,6 +168,12 @@ impl Spans {
     }
 }
 
+impl RawLayer {
+    fn layer(&self) -> Layer {
+        Layer::new(&self.material, self.thickness_m).reflecting_more_by(self.reflection_db)
+    }
+}
+
 impl RawBox {
     /// The spans of the keys, in the order of `BoxKey`; `whole` is the span of the table.
     fn spans(&self, whole: Range<usize>) -> [Range<usize>; 5] {
@@ -175,7 +185,8 @@ impl RawBox {
         let yaw = self.yaw_deg.map_or(0.0, Spanned::into_inner).to_radians();
         let center = Point3::from(self.center_m.into_inner());
         let size = Vector3::from(self.size_m.into_inner());
-        let layer = Layer { material: self.material.into_inner(), thickness: self.thickness_m.into_inner() };
+        let (material, thickness) = (self.material.into_inner(), self.thickness_m.into_inner());
+        let layer = Layer { material, thickness, reflection_db: self.reflection_db };
         SceneBox { name: self.name, shape: BoxShape { center, size, yaw }, layer }
     }
 }
@@ -218,6 +229,9 @@ fn write_scene(out: &mut String, scene: &Scene) -> std::fmt::Result {
         writeln!(out, "yaw_deg = {:?}", degrees(yaw))?;
         writeln!(out, "material = {}", quoted(&b.layer.material))?;
         writeln!(out, "thickness_m = {:?}", b.layer.thickness)?;
+        if b.layer.reflection_db != 0.0 {
+            writeln!(out, "reflection_db = {:?}", b.layer.reflection_db)?;
+        }
     }
     scene.materials.iter().try_for_each(|material| write_material(out, material))
 }
@@ -239,7 +253,9 @@ fn write_material(out: &mut String, material: &Material) -> std::fmt::Result {
 }
 
 fn inline(layer: &Layer) -> String {
-    format!("{{ material = {}, thickness_m = {:?} }}", quoted(&layer.material), layer.thickness)
+    let level_db = layer.reflection_db;
+    let level = if level_db == 0.0 { String::new() } else { format!(", reflection_db = {level_db:?}") };
+    format!("{{ material = {}, thickness_m = {:?}{level} }}", quoted(&layer.material), layer.thickness)
 }
 
 fn quoted(text: &str) -> String {

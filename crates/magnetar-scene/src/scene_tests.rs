@@ -74,7 +74,7 @@ fn a_material_of_the_scene_comes_before_the_library() {
     let own = format!("{LAB}\n[material.glass]\neps_r = 4.0\nsigma = 0.5\nmin_ghz = 9.0\nmax_ghz = 11.0\n");
     let scene = Scene::from_toml_str(&own, "file.toml").unwrap();
     let library = MaterialLibrary::shipped();
-    assert_eq!(scene.resolve(&library, 10e9).unwrap().boxes[0].1, Slab { eps_r: 4.0, sigma: 0.5, thickness: 0.033 });
+    assert_eq!(scene.resolve(&library, 10e9).unwrap().boxes[0].1, Slab::new(4.0, 0.5, 0.033));
     let message = scene.resolve(&library, 12e9).unwrap_err().to_string();
     assert!(message.contains("9-11 GHz"), "{message}");
     assert_eq!(Scene::from_toml_str(&scene.to_toml(), "again.toml").unwrap(), scene);

@@ -78,6 +78,12 @@ impl LineArray {
         self.spacing_m
     }
 
+    /// From element 0 to element 1, whose phase is reported, metres; negative if element 1 is on the right.
+    #[must_use]
+    pub fn pair_spacing_m(&self) -> f64 {
+        self.y_m[1] - self.y_m[0]
+    }
+
     /// From the first to the last element, metres.
     #[must_use]
     pub fn length_m(&self) -> f64 {

@@ -4,7 +4,8 @@ use num_complex::Complex32;
 
 use crate::sre::{Component, LineSre, LineWorkspace, Sre, SreError, SreOptions, Workspace};
 use crate::{
-    Arrivals, Band, CalibrationError, ConfigError, LineArray, PhaseTable, ReceiverCalibration, RxArray, noise_floor,
+    Arrival, Arrivals, Band, CalibrationError, ConfigError, LineArray, PhaseTable, ReceiverCalibration, RxArray,
+    noise_floor,
 };
 
 /// Where the noise variance of a receiver's observations comes from.
@@ -42,6 +43,8 @@ pub struct Receiver {
     band: Band,
     channels: usize,
     keep: usize,
+    /// Whether channel 1 is on the left of channel 0.
+    leftwards: bool,
     estimator: Estimator,
 }
 
@@ -124,7 +127,20 @@ impl Receiver {
         };
         let (calibration, noise) = (settings.calibration, settings.noise);
         let (band, keep) = (*band, options.keep);
-        Ok(Self { calibration, noise, skipped, inactive, assumed, phase_table, band, channels, keep, estimator })
+        let leftwards = array.pair_spacing_m() > 0.0;
+        Ok(Self {
+            calibration,
+            noise,
+            skipped,
+            inactive,
+            assumed,
+            phase_table,
+            band,
+            channels,
+            keep,
+            leftwards,
+            estimator,
+        })
     }
 
     /// Number of channels.
@@ -210,16 +226,16 @@ impl Receiver {
         Ok(found)
     }
 
-    /// The arrivals kept of a prepared observation.
+    /// The arrivals kept of a prepared observation, as scorers take them: phases are those of an element on the left against
+    /// one on the right ([`crate::RxArray`]), whatever the order of the channels.
     ///
     /// # Errors
     /// The estimator refuses it.
     pub fn arrivals(&self, block: &[Complex32], workspace: &mut ReceiverWorkspace) -> Result<Arrivals, ReceiverError> {
         let found = self.components(block, workspace)?;
-        Ok(Arrivals {
-            keep: self.keep,
-            found: found.iter().take(self.keep).map(|component| component.arrival).collect(),
-        })
+        let sign = if self.leftwards { 1.0 } else { -1.0 };
+        let seen = |Component { arrival, .. }: &Component| Arrival { phase_rad: sign * arrival.phase_rad, ..*arrival };
+        Ok(Arrivals { keep: self.keep, found: found.iter().take(self.keep).map(seen).collect() })
     }
 
     /// The floor of an observation whose noise was only assumed to be of unit variance, mean over the channels, if it is

@@ -20,6 +20,7 @@ pub(crate) struct SlabBatch<const BATCH: usize, const AT_ONCE: bool> {
     eta_re: [f64; BATCH],
     eta_im: [f64; BATCH],
     round_trip: [f64; BATCH],
+    gain: [f64; BATCH],
     cos_incidence: [f64; BATCH],
     /// Real and imaginary parts of TE, then of TM.
     parts: [[f64; BATCH]; 4],
@@ -35,6 +36,7 @@ impl<const BATCH: usize, const AT_ONCE: bool> SlabBatch<BATCH, AT_ONCE> {
             eta_re: [1.0; BATCH],
             eta_im: zeros,
             round_trip: zeros,
+            gain: [1.0; BATCH],
             cos_incidence: [1.0; BATCH],
             parts: [zeros; 4],
             sound: [1; BATCH],
@@ -50,7 +52,7 @@ impl<const BATCH: usize, const AT_ONCE: bool> SlabBatch<BATCH, AT_ONCE> {
     pub(crate) fn add(&mut self, slab: &SlabResponse, cos_incidence: f64) -> u8 {
         let at = self.count;
         (self.eta_re[at], self.eta_im[at]) = (slab.eta.re, slab.eta.im);
-        (self.round_trip[at], self.cos_incidence[at]) = (slab.round_trip, cos_incidence);
+        (self.round_trip[at], self.gain[at], self.cos_incidence[at]) = (slab.round_trip, slab.gain, cos_incidence);
         self.count += 1;
         at as u8
     }
@@ -66,8 +68,8 @@ impl<const BATCH: usize, const AT_ONCE: bool> SlabBatch<BATCH, AT_ONCE> {
     pub(crate) fn evaluate(&mut self) {
         crate::with_avx2!(self.evaluate_avx2(), self.evaluate_in_order());
         for at in (0..self.count).filter(|&at| self.sound[at] == 0) {
-            let slab =
-                SlabResponse { eta: Complex64::new(self.eta_re[at], self.eta_im[at]), round_trip: self.round_trip[at] };
+            let eta = Complex64::new(self.eta_re[at], self.eta_im[at]);
+            let slab = SlabResponse { eta, round_trip: self.round_trip[at], gain: self.gain[at] };
             let c = self.cos_incidence[at];
             let SlabCoefficients { te, tm } = if AT_ONCE { slab.reflection_at_once(c) } else { slab.reflection(c) };
             for (part, value) in self.parts.iter_mut().zip([te.re, te.im, tm.re, tm.im]) {
@@ -101,13 +103,14 @@ impl<const BATCH: usize, const AT_ONCE: bool> SlabBatch<BATCH, AT_ONCE> {
             let ((sin, cos), sound_phase) = sincos(phase);
             let echo = size * Complex64::new(cos, -sin);
             let opaque = exponent < OPAQUE_EXPONENT;
-            let SlabCoefficients { te, tm } = if AT_ONCE {
+            let both = if AT_ONCE {
                 assemble(eta, c, s, choose(opaque, Complex64::ZERO, echo))
             } else {
                 let first = first_face(eta, c, s);
                 let both = with_echo(first, echo);
                 SlabCoefficients { te: choose(opaque, first.te, both.te), tm: choose(opaque, first.tm, both.tm) }
             };
+            let SlabCoefficients { te, tm } = both.scaled(self.gain[at]);
             (te_re[at], te_im[at], tm_re[at], tm_im[at]) = (te.re, te.im, tm.re, tm.im);
             let sound = (z.re >= 0.0) & (re > 0.0) & (opaque | (sound_exponent & sound_phase));
             self.sound[at] = u64::from(sound);
@@ -257,7 +260,9 @@ mod tests {
         earlier: usize,
         alone: impl Fn(&SlabResponse, f64) -> SlabCoefficients,
     ) -> Result<(), TestCaseError> {
-        let slab = |eps_r, sigma, thickness| SlabResponse::new(&Slab { eps_r, sigma, thickness }, 10e9);
+        let slab = |eps_r, sigma, thickness| {
+            SlabResponse::new(&Slab::new(eps_r, sigma, thickness).reflecting_more_by(eps_r), 10e9)
+        };
         let mut batch = SlabBatch::<BATCH, AT_ONCE>::new();
         // What an earlier batch left does not matter.
         let other = slab(2.0, 1.0, 0.1);

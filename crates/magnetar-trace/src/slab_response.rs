@@ -17,6 +17,8 @@ pub struct SlabResponse {
     pub(crate) eta: Complex64,
     /// `4 pi d / lambda`, radians: the phase there and back per unit of `s`.
     pub(crate) round_trip: f64,
+    /// Reflected field over what permittivity and thickness give.
+    pub(crate) gain: f64,
 }
 
 /// The coefficients of both polarisations at one angle, of reflection or of transmission.
@@ -35,6 +37,7 @@ impl SlabResponse {
         Self {
             eta: Complex64::new(slab.eps_r, -slab.sigma / (TAU * frequency_hz * VACUUM_PERMITTIVITY)),
             round_trip: 2.0 * TAU * slab.thickness * frequency_hz / SPEED_OF_LIGHT,
+            gain: slab.reflection_gain,
         }
     }
 
@@ -44,11 +47,11 @@ impl SlabResponse {
         let (s, SlabCoefficients { te, tm }) = self.half_space(cos_incidence);
         let exponent = self.round_trip * s.im;
         if exponent < OPAQUE_EXPONENT {
-            return SlabCoefficients { te, tm };
+            return SlabCoefficients { te, tm }.scaled(self.gain);
         }
         // exp(-2 j q) with q = 2 pi d s / lambda.
         let (sin, cos) = libm::sincos(self.round_trip * s.re);
-        with_echo(SlabCoefficients { te, tm }, libm::exp(exponent) * Complex64::new(cos, -sin))
+        with_echo(SlabCoefficients { te, tm }, libm::exp(exponent) * Complex64::new(cos, -sin)).scaled(self.gain)
     }
 
     /// The same as [`Self::reflection`] to rounding, with one division for each polarisation: `r = n / d` put into the
@@ -66,7 +69,7 @@ impl SlabResponse {
             let (sin, cos) = libm::sincos(self.round_trip * s.re);
             libm::exp(exponent) * Complex64::new(cos, -sin)
         };
-        assemble(self.eta, c, s, echo)
+        assemble(self.eta, c, s, echo).scaled(self.gain)
     }
 
     /// Transmission coefficients at the cosine of the angle of incidence to the normal, in (0, 1]: of the field behind
@@ -87,6 +90,14 @@ impl SlabResponse {
         let c = cos_incidence;
         let s = root(Complex64::new(self.eta.re - (1.0 - c) * (1.0 + c), self.eta.im));
         (s, first_face(self.eta, c, s))
+    }
+}
+
+impl SlabCoefficients {
+    /// Both times a factor.
+    #[inline(always)]
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        Self { te: self.te * factor, tm: self.tm * factor }
     }
 }
 
@@ -138,7 +149,7 @@ mod tests {
     const F: f64 = 10e9;
 
     fn slab(eps_r: f64, sigma: f64, thickness: f64) -> SlabResponse {
-        SlabResponse::new(&Slab { eps_r, sigma, thickness }, F)
+        SlabResponse::new(&Slab::new(eps_r, sigma, thickness), F)
     }
 
     #[test]

@@ -190,6 +190,8 @@ fn check(surfaces: &[Slab; 6], boxes: &[(BoxShape, Slab)], frequency_hz: f64) ->
             && slab.sigma >= 0.0
             && slab.thickness.is_finite()
             && slab.thickness > 0.0
+            && slab.reflection_gain.is_finite()
+            && slab.reflection_gain >= 0.0
     };
     for (face, slab) in Face::ALL.into_iter().zip(surfaces) {
         if !sound(slab) {

@@ -19,7 +19,7 @@ use setup::{F, block, is_free, link, room, world_of};
 const SMALLEST: [f64; 3] = [0.02, 0.02, 0.1];
 
 fn slab(eps_r: f64, sigma: f64) -> Slab {
-    Slab { eps_r, sigma, thickness: 0.1 }
+    Slab::new(eps_r, sigma, 0.1)
 }
 
 /// Six different surfaces, so that a mix-up of faces shows.
@@ -28,7 +28,7 @@ fn surfaces() -> [Slab; 6] {
 }
 
 fn glass() -> Slab {
-    Slab { eps_r: 6.31, sigma: 0.0787, thickness: 0.033 }
+    Slab::new(6.31, 0.0787, 0.033)
 }
 
 fn tracer(boxes: &[BoxShape]) -> Tracer {

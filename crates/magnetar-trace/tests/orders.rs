@@ -15,11 +15,11 @@ mod setup;
 use setup::{F, block, is_free, link, room, world_of};
 
 fn surfaces() -> [Slab; 6] {
-    [5.24, 3.91, 2.73, 1.99, 7.07, 1.48].map(|eps_r| Slab { eps_r, sigma: 0.02 * eps_r, thickness: 0.1 })
+    [5.24, 3.91, 2.73, 1.99, 7.07, 1.48].map(|eps_r| Slab::new(eps_r, 0.02 * eps_r, 0.1))
 }
 
 fn tracer(boxes: &[BoxShape], max_order: usize, transmission: bool) -> Tracer {
-    let glass = |n: usize| Slab { eps_r: 6.31 - 0.3 * n as f64, sigma: 0.0787, thickness: 0.033 };
+    let glass = |n: usize| Slab::new(6.31 - 0.3 * n as f64, 0.0787, 0.033);
     let boxes: Vec<_> = boxes.iter().enumerate().map(|(n, b)| (*b, glass(n))).collect();
     let options = TraceOptions { max_order, transmission };
     Tracer::new(room(), &surfaces(), &boxes, F).unwrap().with_options(options).unwrap()
@@ -280,7 +280,7 @@ fn a_board_between_the_devices_is_crossed_as_one_slab() {
     assert!((3.0..7.0).contains(&loss_db), "{loss_db}");
     // Vertically polarised at one height: the field is along the board and across the plane of incidence.
     let cos = paths[0].geometry.cos_incidence;
-    let slab = magnetar_trace::SlabResponse::new(&Slab { eps_r: 6.31, sigma: 0.0787, thickness: 0.033 }, F);
+    let slab = magnetar_trace::SlabResponse::new(&Slab::new(6.31, 0.0787, 0.033), F);
     assert!((paths[0].coefficient - free * slab.transmission(cos).te).norm() < 1e-12 * free);
 }
 

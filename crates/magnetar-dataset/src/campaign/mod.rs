@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use magnetar_scene::BoxShape;
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{LineArray, NoiseSource, Receiver, ReceiverSettings};
+use magnetar_signal::{LineArray, NoiseSource, Receiver, ReceiverSettings, RxArray};
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -231,8 +231,16 @@ impl Campaign {
         } else {
             self.folder.join(&self.scene).display().to_string()
         };
-        let scene = toml::Value::String(scene).to_string();
-        Ok(Recipe::load(&recipe, &[format!("scene={scene}")])?)
+        let mut set = vec![format!("scene={}", toml::Value::String(scene))];
+        // Scorers see the phase of the first two elements.
+        if let Some([first, second, ..]) = self.receiver.positions_mm.as_deref() {
+            let spacing_m = (second - first).abs() * 1e-3;
+            // Elements in one place are the array's own error.
+            if spacing_m >= RxArray::SPACING_M.min {
+                set.push(format!("array.spacing_m={spacing_m:?}"));
+            }
+        }
+        Ok(Recipe::load(&recipe, &set)?)
     }
 
     /// The estimator's options of its receiver.

@@ -14,6 +14,7 @@ impl Recipe {
         self.radio_config().check().map_err(|e| self.error(e))?;
         self.model_error.check().map_err(|e| self.error(e))?;
         self.mounting.check().map_err(|e| self.error(e))?;
+        self.reflection.check().map_err(|e| self.error(e))?;
         let (room, board, devices) = (&self.room, &self.board, &self.devices);
         for (low_key, low, high_key, high) in [
             ("board.width_min_m", board.width_min_m, "board.width_max_m", board.width_max_m),

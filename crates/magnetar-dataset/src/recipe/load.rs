@@ -97,6 +97,7 @@ impl Recipe {
         table.insert("model_error".into(), model_error);
         table.insert("outing".into(), outing);
         table.insert("mounting".into(), Value::try_from(self.mounting).expect(PLAIN));
+        table.insert("reflection".into(), Value::try_from(self.reflection).expect(PLAIN));
         table.insert("propagation".into(), Value::try_from(self.propagation).expect(PLAIN));
         if let Some(board) = table.get_mut("board").and_then(Value::as_table_mut) {
             board.insert("placement".into(), Value::try_from(self.board.placement).expect(PLAIN));

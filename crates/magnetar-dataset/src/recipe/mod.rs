@@ -10,6 +10,7 @@ mod model_error;
 mod mounting;
 mod physical;
 mod reasons;
+mod reflection;
 mod scene;
 mod show;
 mod table;
@@ -32,6 +33,7 @@ pub use keys::{Key, KeyKind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
 pub use model_error::{ModelError, Outing};
 pub use mounting::Mounting;
 pub use physical::{NamedSurfaces, Slabs};
+pub use reflection::ReflectionLevels;
 pub use scene::NominalScene;
 pub use show::{Entry, differences};
 pub use table::KEYS;
@@ -84,6 +86,9 @@ pub struct Recipe {
     /// How a measured receiver is mounted.
     #[serde(default, skip_serializing_if = "Mounting::is_default")]
     pub mounting: Mounting,
+    /// How much stronger surfaces reflect than their materials say.
+    #[serde(default, skip_serializing_if = "ReflectionLevels::is_default")]
+    pub reflection: ReflectionLevels,
     /// How rows are stored; not part of the hash.
     pub store: Store,
     /// What a measurement campaign does, for splits whose `protocol` is not `random`.

@@ -76,7 +76,7 @@ impl Slabs<'_> {
     pub fn room(&self, assignment: &Assignment) -> Result<[Slab; 6], RecipeError> {
         let slab = |name: &str| self.slab(name, self.recipe.surfaces.thickness_m);
         let (wall, ceiling, floor) = (slab(&assignment.wall)?, slab(&assignment.ceiling)?, slab(&assignment.floor)?);
-        Ok([wall, wall, wall, wall, floor, ceiling])
+        Ok(self.recipe.reflection.room([wall, wall, wall, wall, floor, ceiling]))
     }
 
     /// What the rooms of a split are drawn from. With a
@@ -103,7 +103,8 @@ impl Slabs<'_> {
     /// # Errors
     /// As [`Slabs::room`].
     pub fn board(&self) -> Result<Slab, RecipeError> {
-        self.slab(&self.recipe.surfaces.board_material, self.recipe.board.thickness_m)
+        let Recipe { surfaces, board, reflection, .. } = self.recipe;
+        Ok(self.slab(&surfaces.board_material, board.thickness_m)?.reflecting_more_by(reflection.board_db))
     }
 
     fn slab(&self, name: &str, thickness: f64) -> Result<Slab, RecipeError> {
@@ -112,6 +113,6 @@ impl Slabs<'_> {
             self.recipe.error(format!("no material {name:?}; there is {}", known.join(", ")))
         })?;
         let (eps_r, sigma) = material.at(self.recipe.band.carrier_hz).map_err(|e| self.recipe.error(e))?;
-        Ok(Slab { eps_r, sigma, thickness })
+        Ok(Slab::new(eps_r, sigma, thickness))
     }
 }

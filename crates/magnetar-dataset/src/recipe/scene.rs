@@ -100,7 +100,7 @@ impl Recipe {
             return Err(RecipeError::new(format!("scene {name}"), problem));
         }
         let scene = Scene::from_toml_str(text, &format!("scene {name}")).map_err(|e| self.error(e))?;
-        Ok(Some(NominalScene { scene }))
+        Ok(Some(NominalScene { scene: self.reflection.apply(scene) }))
     }
 
     /// The recipe's scene with the slabs of its surfaces and boxes at the carrier; `None` without one.

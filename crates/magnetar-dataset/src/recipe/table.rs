@@ -9,6 +9,7 @@ use super::keys::Origin::{Ours, Paper};
 use super::keys::{Key, KeyKind, MAX_COUNT, MAX_LIST, Origin};
 use super::model_error::{ModelError, Outing};
 use super::mounting::Mounting;
+use super::reflection::ReflectionLevels;
 use crate::replay::Protocol;
 
 const fn paper(path: &'static str, kind: KeyKind, unit: &'static str, meaning: &'static str) -> Key {
@@ -216,6 +217,11 @@ pub static KEYS: &[Key] = &[
     float(Ours, Mounting::RX_X_M, "measured data: added to the reported x of the RX"),
     float(Ours, Mounting::RX_Y_M, "measured data: added to the reported y of the RX"),
     float(Ours, Mounting::TX_HEADING_DEG, "measured data: added to the reported TX heading"),
+    float(Ours, ReflectionLevels::WALLS_DB, "level of reflections off walls over their material's"),
+    float(Ours, ReflectionLevels::CEILING_DB, "level of reflections off the ceiling over its material's"),
+    float(Ours, ReflectionLevels::FLOOR_DB, "level of reflections off the floor over its material's"),
+    float(Ours, ReflectionLevels::BOARD_DB, "level of reflections off the board over its material's"),
+    float(Ours, ReflectionLevels::BOXES_DB, "level of reflections off a scene's boxes over their material's"),
     ours("store.csi", Choice(&["f32", "f16", "none"]), "", "how the observation is stored; not part of the hash"),
     ours("store.shard_rows", Integer(1, 1_000_000), "rows", "rows of a Parquet file; not part of the hash"),
     ours(

@@ -34,7 +34,7 @@ proptest! {
         order in 0usize..=2, transmission: bool,
     ) {
         // Every surface has its own slab; the last box has the default one.
-        let slab = |n: usize| Slab { eps_r: 2.0 + 0.7 * n as f64, sigma: 0.05 * n as f64, thickness: 0.1 };
+        let slab = |n: usize| Slab::new(2.0 + 0.7 * n as f64, 0.05 * n as f64, 0.1);
         let shapes: Vec<_> = boards.iter().map(|at| board(at.0, at.1, at.2)).collect();
         let boxes: Vec<_> = shapes.iter().enumerate().map(|(n, s)| (*s, slab(8 + n))).collect();
         let surfaces = std::array::from_fn(slab);
@@ -260,7 +260,7 @@ fn a_slab_behind_one_wall_alone_changes_the_posterior() {
             .map(|(phase_rad, snr)| Arrival { phase_rad, raw_snr_db: snr, snr_db: snr, ..Arrival::default() })
             .into(),
     };
-    let metal = Slab { eps_r: 1.0, sigma: 1e7, thickness: 0.1 };
+    let metal = Slab::new(1.0, 1e7, 0.1);
     let plain = TwinModel { assignments: scorer().model().assignments[..1].to_vec(), ..scorer().model().clone() };
     let score = |model: TwinModel| {
         let volume = TwinScorer::new(model, *scorer().parameters()).unwrap().score(&layout, &rx, &arrivals, &s);

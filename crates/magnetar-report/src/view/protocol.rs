@@ -73,6 +73,14 @@ pub struct LayerState {
     pub material: String,
     /// Thickness of the slab, metres.
     pub thickness_m: f64,
+    /// Level of its reflections over the material's, dB.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reflection_db: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// A box.
@@ -138,11 +146,11 @@ impl PoseState {
 
 impl LayerState {
     fn new(layer: &Layer) -> Self {
-        Self { material: layer.material.clone(), thickness_m: layer.thickness }
+        Self { material: layer.material.clone(), thickness_m: layer.thickness, reflection_db: layer.reflection_db }
     }
 
     fn layer(&self) -> Layer {
-        Layer::new(&self.material, self.thickness_m)
+        Layer::new(&self.material, self.thickness_m).reflecting_more_by(self.reflection_db)
     }
 }
 

@@ -75,3 +75,24 @@ fn what_is_held_stays_and_names_are_checked() {
     let error = calibrate_receiver_rows(&recipe, &records[..10], &[]).unwrap_err().to_string();
     assert!(error.contains("10 rows are too few"), "{error}");
 }
+
+/// Surfaces that reflect other than their materials say, and elements further apart than the recipe has them.
+#[test]
+fn reflection_levels_and_the_slope_of_the_phase_are_found() {
+    let world = ["reflection.walls_db=-5", "reflection.floor_db=3", "array.spacing_m=0.0266"].map(str::to_owned);
+    let world = Arc::new(Recipe::load("paper", &world).unwrap());
+    let records = Generator::new(&world, 5, "train").unwrap().map_rows(0..1500, Record::clone).unwrap();
+    let paper = Recipe::paper();
+    let found = calibrate_receiver_rows(&paper, &records, &[]).unwrap();
+    let slope = paper.array.phase(std::f64::consts::FRAC_PI_2, paper.band.carrier_hz).to_degrees() * 0.6 / 26.0;
+    for (name, expected, bound) in
+        [("walls_db", -5.0, 1.0), ("floor_db", 3.0, 1.5), ("ceiling_db", 0.0, 1.5), ("phase_slope_deg", slope, 1.0)]
+    {
+        let value = found.value(name);
+        assert!((value - expected).abs() < bound, "{name}: {value} for {expected}");
+    }
+    // A recipe that holds what was found leaves little to be found.
+    let again = ["walls_db", "floor_db", "ceiling_db"].map(|name| format!("reflection.{name}={}", found.value(name)));
+    let again = calibrate_receiver_rows(&Recipe::load("paper", &again).unwrap(), &records, &[]).unwrap();
+    assert!(again.value("walls_db").abs() < 0.3 && again.value("floor_db").abs() < 0.3, "{again:?}");
+}

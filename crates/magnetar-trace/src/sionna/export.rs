@@ -250,9 +250,9 @@ fn check_slab(raw: &RawMaterial) -> Result<Slab, Problem> {
             Err(Problem::new(key, format!("{value} is out of range; expected {low} to {high}{unit}")))
         }
     };
-    Ok(Slab {
-        eps_r: value("eps_r", raw.eps_r, 1.0, 1e6, "")?,
-        sigma: value("sigma", raw.sigma, 0.0, 1e9, " S/m")?,
-        thickness: value("thickness", raw.thickness, 1e-9, 1e3, " m")?,
-    })
+    Ok(Slab::new(
+        value("eps_r", raw.eps_r, 1.0, 1e6, "")?,
+        value("sigma", raw.sigma, 0.0, 1e9, " S/m")?,
+        value("thickness", raw.thickness, 1e-9, 1e3, " m")?,
+    ))
 }

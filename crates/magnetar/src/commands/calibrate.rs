@@ -23,8 +23,9 @@ surface, and the spreads. Maximum likelihood with standard errors; one row in
 five is held out, and how well those are explained is shown before and after.
 
 --out writes a recipe that extends the rows' own: link.reference_snr_db,
-sre.phase_offset_deg, rf_chain.phase_error_deg_rms and [mounting], which locate
-and import apply to reported poses. Reflection levels are printed only.
+sre.phase_offset_deg, array.spacing_m (the effective one: it holds the phase's
+change with the angle), rf_chain.phase_error_deg_rms, [reflection], and
+[mounting], which locate and import apply to reported poses.
 
 Examples:
   magnetar calibrate campaign.toml --out office.toml
@@ -135,10 +136,11 @@ fn recipe_text(recipe: &Recipe, base: &str, found: &FoundOffsets) -> String {
     let mut section = |name: &str, keys: &[(&str, f64, &str)]| {
         let _ = writeln!(text, "\n[{name}]");
         for (key, value, of) in keys {
-            let _ = writeln!(text, "{key} = {value:.5} # {}", error(of));
+            let _ = writeln!(text, "{key} = {value:.6} # {of} {}", error(of));
         }
     };
     section("link", &[("reference_snr_db", now("level_db", recipe.link.reference_snr_db), "level_db")]);
+    section("array", &[("spacing_m", effective_spacing_m(recipe, found), "phase_slope_deg")]);
     let phase = wrapped(now("phase_deg", recipe.sre.phase_offset_deg));
     section("sre", &[("phase_offset_deg", phase, "phase_deg")]);
     let spread = found.value("phase_sigma_deg").min(180.0);
@@ -154,7 +156,24 @@ fn recipe_text(recipe: &Recipe, base: &str, found: &FoundOffsets) -> String {
             ("tx_heading_deg", tx_heading, "tx_heading_deg"),
         ],
     );
+    let levels = recipe.reflection;
+    let kinds = [
+        ("walls_db", levels.walls_db),
+        ("ceiling_db", levels.ceiling_db),
+        ("floor_db", levels.floor_db),
+        ("board_db", levels.board_db),
+        ("boxes_db", levels.boxes_db),
+    ];
+    section("reflection", &kinds.map(|(name, before)| (name, now(name, before).clamp(-40.0, 40.0), name)));
     text
+}
+
+/// The spacing of two elements that have the inter-element phase that was found, metres: a phase that grows with the
+/// direction's y component is what elements further apart would give.
+fn effective_spacing_m(recipe: &Recipe, found: &FoundOffsets) -> f64 {
+    let spacing_m = recipe.array.spacing_m;
+    let phase_per_unit = recipe.array.phase(std::f64::consts::FRAC_PI_2, recipe.band.carrier_hz);
+    spacing_m * (1.0 + found.value("phase_slope_deg").to_radians() / phase_per_unit)
 }
 
 /// An angle within half a turn, degrees.

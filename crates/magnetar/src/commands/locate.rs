@@ -76,7 +76,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let scene = Scene::load(&args.scene)?;
     let named = args.radio.recipe()?;
     let of_recipe = named.is_some();
-    let recipe = named.unwrap_or_else(Recipe::paper);
+    let mut recipe = named.unwrap_or_else(Recipe::paper);
+    recipe.array.spacing_m = args.radio.receiver.pair_spacing_m().unwrap_or(recipe.array.spacing_m);
     let radio = recipe.radio()?;
     let measured = Snapshots::read(&args.files, &args.radio.receiver, &radio, recipe.sre.clone())?;
     let poses = args.poses.of(&scene, measured.blocks.len())?;

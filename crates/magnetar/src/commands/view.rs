@@ -118,7 +118,11 @@ fn app(args: &Args) -> anyhow::Result<App> {
     if args.split.is_some() || args.row.is_some() {
         bail!("--split and --row are for a dataset, and {} is not the folder of one", args.what);
     }
-    let recipe = args.radio.recipe()?;
+    let mut recipe = args.radio.recipe()?;
+    let spacing_m = args.radio.receiver.pair_spacing_m();
+    if let (Some(recipe), Some(spacing_m)) = (&mut recipe, spacing_m) {
+        recipe.array.spacing_m = spacing_m;
+    }
     if recipe.is_some() && args.observation.is_none() {
         bail!("--recipe is for the radio of --observation");
     }
@@ -130,12 +134,17 @@ fn app(args: &Args) -> anyhow::Result<App> {
             propagation: TraceOptions::default(),
         },
         None => {
-            let config = RadioConfig { antennas: AntennaConfig::all(&args.pattern), ..RadioConfig::default() };
+            let mut config = RadioConfig { antennas: AntennaConfig::all(&args.pattern), ..RadioConfig::default() };
+            config.array.spacing_m = spacing_m.unwrap_or(config.array.spacing_m);
             LinkSettings::new(config, args.materials.library()?)?
         }
     };
     settings.propagation = args.propagation.options();
     let scene = Scene::load(&args.what)?;
+    let scene = match &recipe {
+        Some(recipe) => recipe.reflection.apply(scene),
+        None => scene,
+    };
     let measurement = args.observation.as_ref().map(|file| measurement(args, file, &settings)).transpose()?;
     let (tx, rx) = default_poses(&scene);
     let tx = args.tx.map_or(tx, |pose| pose.in_scene(&scene));

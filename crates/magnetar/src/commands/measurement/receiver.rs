@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::ensure;
 use magnetar_dataset::{Recipe, bin_list, read_calibration, read_phase_table};
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{Band, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings};
+use magnetar_signal::{Band, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings, RxArray};
 use num_complex::Complex32;
 
 use crate::commands::recipe::load_recipe;
@@ -94,6 +94,13 @@ impl ReceiverArgs {
             phase_offset_deg: self.phase_offset_deg.unwrap_or(options.phase_offset_deg),
             ..options
         }
+    }
+
+    /// Distance of the first two elements where their places are given, metres: the pair whose phase scorers see.
+    pub fn pair_spacing_m(&self) -> Option<f64> {
+        let Places(places) = self.positions_mm.as_ref()?;
+        // Elements in one place are the array's own error.
+        Some((places.get(1)? - places.first()?).abs() * 1e-3).filter(|spacing_m| *spacing_m >= RxArray::SPACING_M.min)
     }
 
     /// The receiver of so many channels, `spacing_m` apart unless their places are given.
