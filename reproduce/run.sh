@@ -83,10 +83,11 @@ make_audit() {
   done
 }
 make_limits() {
+  local d
+  d=$(rows limits --split test --limit 3000 --csi none --set propagation.max_order=3 --set propagation.transmission=true)
   [ -x .venv/bin/python ] || python3 -m venv .venv
   .venv/bin/pip install --quiet --disable-pip-version-check --requirement python/requirements.txt
-  .venv/bin/python reproduce/limits.py "$(rows limits --split test --limit 3000 --csi none \
-    --set propagation.max_order=3 --set propagation.transmission=true)"
+  .venv/bin/python reproduce/limits.py "$d"
 }
 make_corpus() {
   rm -rf "$data/corpus"

@@ -1,57 +1,16 @@
 //! `magnetar import`: a measurement campaign as a dataset.
 
 use std::f64::consts::TAU;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use magnetar_dataset::{Columns, Dataset, Record};
+use magnetar_dataset::{Columns, Dataset};
 use magnetar_files::npy::write_npy;
 use num_complex::{Complex32, Complex64};
 use serde_json::Value;
 
-use crate::cli;
-
-/// What a receiver that nobody calibrated makes of an observation.
-const CHAINS: [Complex32; 2] = [Complex32::new(2.2e-4, -3.0e-4), Complex32::new(-3.5e-4, 1.2e-4)];
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-/// Simulated rows in the lab, with its own materials, to be measured.
-fn rows(folder: &Path, count: &str) -> Vec<Record> {
-    let data = folder.join("simulated");
-    let sets = [
-        "scene=\"lab\"",
-        "room.planar_scale_max=0.0",
-        "room.aspect_ratio_max=0.0",
-        "room.height_scale_max=0.0",
-        "splits.test.translation_min_m=0.0",
-        "splits.test.translation_max_m=0.0",
-        "splits.test.board=0",
-    ];
-    let mut args = vec!["generate", "--split", "test", "--limit", count, "--seed", "5", "--out", text(&data)];
-    sets.iter().for_each(|set| args.extend(["--set", set]));
-    cli::succeed(&args);
-    Dataset::open(&data).unwrap().records("test", Columns::All).unwrap().map(Result::unwrap).collect()
-}
-
-fn pose_table(rows: &[Record], truth: bool) -> String {
-    let mut table = "x,y,z,heading_deg,placement,site".to_owned();
-    if truth {
-        table += ",tx_x,tx_y,tx_z,tx_heading_deg";
-    }
-    for (n, row) in rows.iter().enumerate() {
-        let p = row.rx.position;
-        write!(table, "\n{:?},{:?},{:?},{:?},none,{n}", p.x, p.y, p.z, row.rx.heading.to_degrees()).unwrap();
-        if truth {
-            let p = row.tx.position;
-            write!(table, ",{:?},{:?},{:?},{:?}", p.x, p.y, p.z, row.tx.heading.to_degrees()).unwrap();
-        }
-    }
-    table
-}
+use crate::cli::{self, text};
+use crate::measurement::{CHAINS, measured, pose_table, rows_in_lab};
 
 /// A corpus measured by a receiver with chains of its own is, imported with its calibration, the corpus again: the same
 /// metrics to a hundredth of a nat over 200 rows.
@@ -59,10 +18,8 @@ fn pose_table(rows: &[Record], truth: bool) -> String {
 fn an_imported_campaign_is_evaluated_as_its_rows() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let rows = rows(folder.path(), "200");
-    let heard: Vec<Complex32> = (rows.iter())
-        .flat_map(|row| row.csi.as_deref().unwrap().iter().zip(CHAINS.iter().cycle()).map(|(z, chain)| z * chain))
-        .collect();
+    let rows = rows_in_lab(folder.path(), "200");
+    let heard: Vec<Complex32> = rows.iter().flat_map(measured).collect();
     write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &heard).unwrap();
     write_npy(&file("chains.npy"), &[2], &CHAINS).unwrap();
     fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
@@ -108,7 +65,7 @@ fn an_imported_campaign_is_evaluated_as_its_rows() {
 fn a_part_is_set_apart_to_learn_from() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let rows = rows(folder.path(), "30");
+    let rows = rows_in_lab(folder.path(), "30");
     let csi: Vec<Complex32> = rows.iter().flat_map(|row| row.csi.clone().unwrap()).collect();
     write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &csi).unwrap();
     let mut lines = pose_table(&rows, true).lines().map(str::to_owned).collect::<Vec<_>>();
@@ -158,7 +115,7 @@ fn a_part_is_set_apart_to_learn_from() {
 fn samples_become_bins() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let rows = rows(folder.path(), "3");
+    let rows = rows_in_lab(folder.path(), "3");
     let bins = 512;
     // A chirp: the same power in every bin.
     let symbol: Vec<Complex64> =

@@ -1,5 +1,6 @@
 //! Runs the real binary.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// A call of the binary built for this test run.
@@ -28,4 +29,9 @@ pub fn fail(args: &[&str]) -> String {
 /// Runs it.
 pub fn run(args: &[&str]) -> Output {
     magnetar(args).output().expect("the binary starts")
+}
+
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
 }

@@ -9,7 +9,8 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::StandardNormal;
 
-use crate::cli;
+use crate::cli::{self, text};
+use crate::measurement::wifi;
 
 /// `count` noisy observations of paths given as (delay in ns, AoA in degrees, SNR per bin in dB), by the definition.
 fn observations(paths: &[(f64, f64, f64)], count: usize) -> Vec<Complex32> {
@@ -30,10 +31,6 @@ fn observations(paths: &[(f64, f64, f64)], count: usize) -> Vec<Complex32> {
         }
     }
     all
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }
 
 #[test]
@@ -213,29 +210,6 @@ fn either_order_of_an_array_gives_the_same_table() {
     let table = |name: &str| cli::succeed(&["estimate", text(&file(name)), "--channels", "1,2"]);
     assert_eq!(table("c.npy"), table("f.npy"));
     assert!(table("c.npy").contains("3 components of 3 observations"));
-}
-
-/// Observations of paths (delay in ns, AoA in degrees, SNR per bin in dB) by antennas on a line at 5.32 GHz over 40 MHz.
-fn wifi(bins: usize, places: &[f64], paths: &[(f64, f64, f64)], count: usize) -> Vec<Complex32> {
-    let mut rng = ChaCha8Rng::seed_from_u64(6);
-    let mut normal = || rng.sample::<f64, _>(StandardNormal) * 0.5f64.sqrt();
-    let mut all = Vec::new();
-    for _ in 0..count {
-        for k in 0..bins {
-            for y in places {
-                let mut x = Complex64::new(normal(), normal());
-                for &(delay_ns, aoa_deg, snr_db) in paths {
-                    let shift = -y * aoa_deg.to_radians().sin() / 299_792_458.0;
-                    let offset = (k as f64 - (bins / 2) as f64) * 40e6 / bins as f64;
-                    let turns = offset * (delay_ns * 1e-9 + shift) + 5.32e9 * shift;
-                    x += Complex64::from_polar(10f64.powf(snr_db / 20.0), -TAU * turns);
-                }
-                // As a receiver with an automatic gain gives it.
-                all.push(Complex32::new((37.0 * x.re) as f32, (37.0 * x.im) as f32));
-            }
-        }
-    }
-    all
 }
 
 /// Three and four antennas, odd numbers of bins, nobody knows the noise: the direct path comes first, although a wall's

@@ -152,8 +152,7 @@ fn real_rows_are_mixed_in_and_the_model_says_so() {
 #[test]
 fn requests_that_make_no_run_are_refused_before_any_work() {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("m.safetensors");
-    let out = out.to_str().unwrap();
+    let out = cli::text(&folder.path().join("m.safetensors")).to_owned();
     for (arguments, expected) in [
         (&["train", "np9"][..], "no design"),
         (&["train", "np1", "--rate", "nan"], "--rate"),
@@ -164,7 +163,7 @@ fn requests_that_make_no_run_are_refused_before_any_work() {
         (&["train", "np1", "--parameters", "paper"], "no twin"),
         (&["train", "np1", "--recipe", "nowhere"], "nowhere"),
     ] {
-        let error = cli::fail(&[arguments, &["--out", out]].concat());
+        let error = cli::fail(&[arguments, &["--out", &out]].concat());
         assert!(error.contains(expected), "{arguments:?}: {error}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -13,19 +13,8 @@ use num_complex::{Complex32, Complex64};
 use rand::RngExt as _;
 use serde_json::Value;
 
-use crate::cli;
-
-/// What a receiver that nobody calibrated makes of an observation: a level and a phase of its own in each channel.
-const CHAINS: [Complex32; 2] = [Complex32::new(2.2e-4, -3.0e-4), Complex32::new(-3.5e-4, 1.2e-4)];
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-fn measured(record: &Record) -> Vec<Complex32> {
-    let csi = record.csi.as_deref().unwrap();
-    csi.iter().zip(CHAINS.iter().cycle()).map(|(z, chain)| z * chain).collect()
-}
+use crate::cli::{self, text};
+use crate::measurement::{CHAINS, measured};
 
 /// A scene file of a row's layout.
 fn scene(record: &Record) -> String {

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cuda")]
 mod backend;
+mod book;
 mod calibrate;
 mod campaign;
 mod cli;
@@ -21,6 +22,7 @@ mod from_map;
 mod hostile_files;
 mod learned;
 mod locate;
+mod measurement;
 mod observe;
 mod older_datasets;
 mod pictures;
@@ -31,7 +33,6 @@ mod replay;
 mod scene_files;
 mod sweep;
 mod trace;
-mod tutorials;
 mod validate;
 mod version;
 #[cfg(not(feature = "cuda"))]

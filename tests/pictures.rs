@@ -8,11 +8,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::cli;
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
+use crate::cli::{self, text};
 
 /// A dataset of a few rows.
 fn dataset(folder: &Path, extra: &[&str]) {

@@ -1,11 +1,11 @@
 //! `magnetar validate`.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::cli;
+use crate::cli::{self, text};
 
 const PUBLIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/sionna_public_cases.json.gz");
 
@@ -29,10 +29,6 @@ fn refused(args: &[&str]) -> (String, String) {
     assert_eq!(output.status.code(), Some(1), "{stdout} {stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
     (stdout, stderr)
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }
 
 #[test]

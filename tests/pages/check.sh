@@ -14,5 +14,6 @@ if [ ${#missing[@]} -gt 0 ]; then
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 npm ci --no-audit --no-fund --silent
-(cd ../.. && cargo build --release --workspace)
+# The selection of `cargo test --release --workspace`, which has built all of it.
+(cd ../.. && cargo build --quiet --release --workspace --bins --examples)
 node --test --test-concurrency=1 *.test.mjs

@@ -96,8 +96,8 @@ function shell(command, name) {
   return execFileSync("sh", ["-ec", command], { cwd, encoding: "utf8", env: { ...process.env, PATH: dirname(binary) + ":" + process.env.PATH } });
 }
 
-test("what is copied as a command gives what is shown", async () => {
-  const { context, page, check } = await newPage();
+// Runs the copied commands of a page and compares what they give with what it shows.
+function comparison(page) {
   const copied = async (kind) => {
     // The message of the copy before still stands: wait for what this one leaves.
     await page.evaluate(() => { delete document.body.dataset.command; });
@@ -112,7 +112,7 @@ test("what is copied as a command gives what is shown", async () => {
     document.querySelector(`[data-panel=${panel}] [data-save=csv]`).click();
     return (await (await save).text()).trim().split("\n").slice(1).map((line) => line.split(",").map(Number));
   }, panel);
-  const compare = async (name) => {
+  return async (name) => {
     await settled(page);
     const traced = JSON.parse(shell((await copied("trace")) + " --json", name)).paths;
     const seen = await shownPaths();
@@ -134,6 +134,11 @@ test("what is copied as a command gives what is shown", async () => {
       assert.ok(Math.abs(db(4 * k) - a) < 0.002 && Math.abs(db(4 * k + 2) - b) < 0.002, name + ", bin " + k);
     });
   };
+}
+
+test("what is copied as a command gives what is shown", async () => {
+  const { context, page, check } = await newPage();
+  const compare = comparison(page);
   await compare("plain");
   await page.locator("#order").selectOption("2");
   await page.locator("#wall").selectOption("brick");
@@ -146,6 +151,16 @@ test("what is copied as a command gives what is shown", async () => {
   await compare("changed");
   check();
   await context.close();
+});
+
+test("the twin's own flags are copied, too", async () => {
+  const flags = ["--twin-order", "2", "--twin-transmission", "--parameters", "field"];
+  const other = await serve("lab_middle", "--tx", "2.5,2,1.08,-120", "--rx", "0.5,-2,1.08,60", ...flags);
+  const { context, page, check } = await newPage(other.address);
+  await comparison(page)("twin flags");
+  check();
+  await context.close();
+  await other.stop();
 });
 
 test("every panel is saved as picture and numbers", async () => {

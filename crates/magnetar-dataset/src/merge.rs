@@ -22,11 +22,11 @@ pub struct Merged {
 }
 
 /// Copies the shards of `parts` into `out`, which may already hold some of them, and writes the manifest and the
-/// card of the whole. Every shard is hashed on its way.
+/// card of the whole. Every shard is hashed on its way. `progress` is called with 1 after every shard of the parts.
 ///
 /// # Errors
 /// If the parts are not of one dataset, a shard is damaged, or `out` cannot be written.
-pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
+pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Merged, Error> {
     let mut sources = Vec::new();
     for part in parts {
         sources.push(Dataset::open(part)?);
@@ -62,9 +62,13 @@ pub fn merge(parts: &[PathBuf], out: &Path) -> Result<Merged, Error> {
         whole.write(out)?;
     }
     let mut copied = 0;
-    for source in &sources {
+    for (n, source) in sources.iter().enumerate() {
+        let is_part = n > 0 || before.is_none();
         for (name, split) in &source.manifest().splits {
             for shard in &split.shards {
+                if is_part {
+                    progress(1);
+                }
                 let known = whole.splits[name].shards.iter().find(|other| other.number == shard.number);
                 let from = shard.file(source.folder(), name);
                 if let Some(known) = known {

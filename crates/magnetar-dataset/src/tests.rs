@@ -192,8 +192,8 @@ fn slices_merge_into_the_same_dataset() {
     assert!(check(&out("a"))[0].contains("magnetar merge"));
     let options = VerifyOptions { sample: 5, seed: 1, partial: true };
     assert_eq!(verify(&out("a"), options, &|_| {}).unwrap().problems, Vec::<String>::new());
-    merge(&[out("a"), out("b")], &out("merged")).unwrap();
-    merge(&[out("c"), out("b")], &out("merged")).unwrap();
+    merge(&[out("a"), out("b")], &out("merged"), &|_| {}).unwrap();
+    merge(&[out("c"), out("b")], &out("merged"), &|_| {}).unwrap();
     assert!(files(&out("merged")) == files(&out("whole")));
     assert_eq!(check(&out("merged")), Vec::<String>::new());
     // What a killed merge leaves is finished by the same command.
@@ -202,15 +202,15 @@ fn slices_merge_into_the_same_dataset() {
     let mut manifest = Manifest::read(&out("merged")).unwrap();
     manifest.splits.values_mut().for_each(|split| split.shards.clear());
     manifest.write(&out("merged")).unwrap();
-    assert_eq!(merge(&[out("a"), out("b"), out("c")], &out("merged")).unwrap().shards, 38);
+    assert_eq!(merge(&[out("a"), out("b"), out("c")], &out("merged"), &|_| {}).unwrap().shards, 38);
     assert!(files(&out("merged")) == files(&out("whole")));
     // Somebody's Parquet files are not overwritten.
     fs::create_dir_all(out("foreign/test")).unwrap();
     fs::write(out("foreign/test/part-00000.parquet"), "mine").unwrap();
-    assert!(merge(&[out("a")], &out("foreign")).unwrap_err().to_string().contains("no manifest.json"));
+    assert!(merge(&[out("a")], &out("foreign"), &|_| {}).unwrap_err().to_string().contains("no manifest.json"));
     assert_eq!(fs::read(out("foreign/test/part-00000.parquet")).unwrap(), b"mine");
     run(Job { seed: 6, ..job(&recipe, &out("other"), 45, 2) });
-    assert!(merge(&[out("a"), out("other")], &out("mixed")).unwrap_err().to_string().contains("seed: 5, 6"));
+    assert!(merge(&[out("a"), out("other")], &out("mixed"), &|_| {}).unwrap_err().to_string().contains("seed: 5, 6"));
     for slice in
         [Slice::Part { part: 0, parts: 3 }, Slice::Part { part: 4, parts: 3 }, Slice::Shards { first: 1, last: 99 }]
     {
@@ -242,7 +242,7 @@ fn parts_of_another_backend_merge_and_keep_its_name() {
         let slice = Slice::Part { part, parts: 2 };
         run(Job { slice, backend: Some(Arc::clone(&backend)), ..job(&recipe, &out(name), 20, 1) });
     }
-    assert_eq!(merge(&[out("a"), out("b")], &out("merged")).unwrap().manifest.backend, "elsewhere");
+    assert_eq!(merge(&[out("a"), out("b")], &out("merged"), &|_| {}).unwrap().manifest.backend, "elsewhere");
     assert_eq!(check(&out("merged")), Vec::<String>::new());
 }
 
@@ -296,7 +296,7 @@ fn stays_alone(change: impl Fn(&str) -> String, key: &str, note: &str) {
     assert!(found.notes[0].contains(note), "{:?}", found.notes);
 
     let differs = |e: Error| assert!(e.to_string().contains(key), "{e}");
-    differs(merge(&[old.clone(), new], &folder.path().join("merged")).unwrap_err());
+    differs(merge(&[old.clone(), new], &folder.path().join("merged"), &|_| {}).unwrap_err());
     differs(Plan::new(job(&recipe, &old, 20, 1)).err().unwrap());
 }
 

@@ -145,6 +145,15 @@ pub struct BenchmarkLine {
     pub post_index: f64,
 }
 
+/// What a benchmark has just done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BenchmarkStep {
+    /// So many rows were scored by all contestants.
+    Scored(u64),
+    /// One row was timed with one scorer.
+    Timed,
+}
+
 /// Records of a split, each made when it is needed.
 fn records(
     generator: &Generator,
@@ -155,26 +164,53 @@ fn records(
 }
 
 impl Benchmark {
-    /// Scores everything with every contestant. `progress` is called with rows scored.
+    /// Rows that will be scored: of the `test` split, and of the replays.
+    ///
+    /// # Errors
+    /// If the recipe has no `test` split.
+    pub fn rows_to_score(&self) -> Result<u64, NeuralError> {
+        let replayed: usize = self.replayed().iter().map(|(_, rows)| rows.len()).sum();
+        Ok(self.test_rows()? + replayed as u64)
+    }
+
+    /// How often a row will be timed, one row and scorer at a time.
+    #[must_use]
+    pub fn rows_to_time(&self, contestants: &[Contestant]) -> u64 {
+        self.timed_rows.max(1) * contestants.iter().map(|contestant| contestant.scorers.len() as u64).sum::<u64>()
+    }
+
+    fn test_rows(&self) -> Result<u64, NeuralError> {
+        let test = self.recipe.splits.get("test").ok_or_else(|| NeuralError::Request {
+            problem: format!(
+                "recipe {}: no split test, which the table is over; give a recipe that has one, as paper and field do",
+                self.recipe.name
+            ),
+        })?;
+        Ok(test.rows().min(self.rows))
+    }
+
+    /// The splits of the replays, and their rows that are scored.
+    fn replayed(&self) -> Vec<(&str, Vec<u64>)> {
+        let Some((recipe, most)) = &self.replay else { return Vec::new() };
+        let spread = |rows: u64| (0..rows).step_by(usize::try_from(rows.div_ceil(*most)).unwrap_or(1).max(1));
+        recipe.splits.iter().map(|(name, split)| (name.as_str(), spread(split.rows()).collect())).collect()
+    }
+
+    /// Scores everything with every contestant.
     ///
     /// # Errors
     /// If a row cannot be made or scored.
-    pub fn run(&self, contestants: &[Contestant], progress: &dyn Fn(u64)) -> Result<Vec<BenchmarkLine>, NeuralError> {
+    pub fn run(
+        &self,
+        contestants: &[Contestant],
+        progress: &dyn Fn(BenchmarkStep),
+    ) -> Result<Vec<BenchmarkLine>, NeuralError> {
         let scorers: Vec<Arc<dyn Scorer>> = contestants.iter().flat_map(|c| c.scorers.iter().cloned()).collect();
-        let test = self.recipe.splits.get("test").ok_or_else(|| NeuralError::Request {
-            problem: format!("recipe {}: no split test, which the table is over", self.recipe.name),
-        })?;
-        let rows = test.rows().min(self.rows);
-        let sim = self.evaluate(&self.recipe, &[("test", (0..rows).collect())], &scorers, progress)?;
-        let replay = match &self.replay {
-            None => None,
-            Some((recipe, most)) => {
-                let spread = |rows: u64| (0..rows).step_by(usize::try_from(rows.div_ceil(*most)).unwrap_or(1).max(1));
-                let splits: Vec<(&str, Vec<u64>)> =
-                    recipe.splits.iter().map(|(name, split)| (name.as_str(), spread(split.rows()).collect())).collect();
-                Some(self.evaluate(recipe, &splits, &scorers, progress)?)
-            }
-        };
+        let scored = |rows| progress(BenchmarkStep::Scored(rows));
+        let test = [("test", (0..self.test_rows()?).collect())];
+        let sim = self.evaluate(&self.recipe, &test, &scorers, &scored)?;
+        let replay = self.replay.as_ref().map(|(recipe, _)| self.evaluate(recipe, &self.replayed(), &scorers, &scored));
+        let replay = replay.transpose()?;
         let mut lines = Vec::with_capacity(contestants.len());
         let mut first = 0;
         for contestant in contestants {
@@ -188,7 +224,7 @@ impl Benchmark {
                 seeds: contestant.scorers.len(),
                 sim: ByBoard::of(&sim[own.clone()]).ok_or_else(nothing)?,
                 replay: replay.as_ref().map(|all| ByBoard::of(&all[own]).ok_or_else(nothing)).transpose()?,
-                time_ms: self.time(&contestant.scorers)?,
+                time_ms: self.time(&contestant.scorers, progress)?,
                 post_index: f64::NAN,
             });
         }
@@ -213,7 +249,7 @@ impl Benchmark {
     }
 
     /// Time from a row to its posterior, one row at a time on one thread.
-    fn time(&self, scorers: &[Arc<dyn Scorer>]) -> Result<OverSeeds, NeuralError> {
+    fn time(&self, scorers: &[Arc<dyn Scorer>], progress: &dyn Fn(BenchmarkStep)) -> Result<OverSeeds, NeuralError> {
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let one = one.map_err(|error| NeuralError::Request { problem: format!("cannot start a thread: {error}") })?;
         let mut times = Vec::new();
@@ -225,6 +261,7 @@ impl Benchmark {
                 let begun = Instant::now();
                 one.install(|| scorer.score(&[view.on(&support)]))?;
                 times.push(1e3 * begun.elapsed().as_secs_f64());
+                progress(BenchmarkStep::Timed);
             }
         }
         Ok(OverSeeds::of(&times))
@@ -256,9 +293,15 @@ mod tests {
         ];
         let replay = Some((Arc::new(Recipe::load("replay", &[]).unwrap()), 6));
         let benchmark = Benchmark { recipe, rows: 8, replay, seed: 77, timed_rows: 2 };
-        let scored = std::cell::Cell::new(0);
-        let lines = benchmark.run(&contestants, &|n| scored.set(scored.get() + n)).unwrap();
+        let (scored, timed) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+        let step = |step| match step {
+            BenchmarkStep::Scored(n) => scored.set(scored.get() + n),
+            BenchmarkStep::Timed => timed.set(timed.get() + 1),
+        };
+        let lines = benchmark.run(&contestants, &step).unwrap();
         assert!(scored.get() > 8);
+        assert_eq!(scored.get(), benchmark.rows_to_score().unwrap());
+        assert_eq!(timed.get(), benchmark.rows_to_time(&contestants));
         let [uniform, sm1] = &lines[..] else { panic!("two lines are expected") };
         // Every candidate of 18 x 33 x 33 is as likely as any other, but for those too near the RX.
         let all = libm::log(18.0 * 33.0 * 33.0);

@@ -102,20 +102,21 @@ fn with_record(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 fn other_schemas_widths_and_weights_are_refused_with_a_reason() {
     let bytes = model(Design::Np1).to_bytes().unwrap();
     let told = |bytes: Vec<u8>| Model::from_bytes(&bytes, "m.safetensors").unwrap_err().to_string();
-    let schema = told(with_record(&bytes, "\\\"schema\\\":1", "\\\"schema\\\":9"));
-    assert!(schema.contains("schema 9") && schema.contains("m.safetensors"), "{schema}");
-    let widths = told(with_record(&bytes, "\\\"hidden\\\":[8]", "\\\"hidden\\\":[16]"));
-    assert!(widths.contains("expected shape"), "{widths}");
-    let huge = told(with_record(&bytes, "\\\"hidden\\\":[8]", "\\\"hidden\\\":[99999999]"));
-    assert!(huge.contains("widths"), "{huge}");
-    let other = told(with_record(&bytes, "\\\"design\\\":\\\"np1\\\"", "\\\"design\\\":\\\"np2\\\""));
-    assert!(other.contains("np2"), "{other}");
-    let unknown = told(with_record(&bytes, "\\\"keep\\\":2", "\\\"keep\\\":2,\\\"more\\\":1"));
-    assert!(unknown.contains("more"), "{unknown}");
-    let keep = told(with_record(&bytes, "\\\"keep\\\":2", "\\\"keep\\\":4000000000"));
-    assert!(keep.contains("arrivals"), "{keep}");
-    let hot = told(with_record(&bytes, "\\\"temperature\\\":1.0", "\\\"temperature\\\":0.0"));
-    assert!(hot.contains("calibration"), "{hot}");
+    for (was, is, said) in [
+        ("'schema':1", "'schema':9", "m.safetensors"),
+        ("'schema':1", "'schema':9", "schema 9"),
+        ("'hidden':[8]", "'hidden':[16]", "expected shape"),
+        ("'hidden':[8]", "'hidden':[99999999]", "widths"),
+        ("'design':'np1'", "'design':'np2'", "np2"),
+        ("'keep':2", "'keep':2,'more':1", "more"),
+        ("'keep':2", "'keep':4000000000", "arrivals"),
+        ("'temperature':1.0", "'temperature':0.0", "calibration"),
+    ] {
+        // The record is JSON in a JSON text.
+        let [was, is] = [was, is].map(|text| text.replace('\'', "\\\""));
+        let error = told(with_record(&bytes, &was, &is));
+        assert!(error.contains(said), "{is}: {error}");
+    }
     let mut nan = bytes.clone();
     let last = nan.len() - 4;
     nan[last..].copy_from_slice(&f32::NAN.to_le_bytes());

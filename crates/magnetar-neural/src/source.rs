@@ -51,7 +51,7 @@ fn is_model_file(path: &Path) -> bool {
 impl ScorerSource for LearnedScorers {
     fn names(&self) -> Vec<String> {
         let shipped = ShippedModel::all().iter().map(|shipped| shipped.name.to_owned());
-        shipped.chain([format!("models that end in .{ENDING}")]).collect()
+        shipped.chain([format!("models of your own (`magnetar train DESIGN --out MODEL.{ENDING}`)")]).collect()
     }
 
     fn opens(&self, name: &str) -> bool {

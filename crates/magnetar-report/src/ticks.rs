@@ -78,7 +78,7 @@ pub fn number(value: f64, decimals: usize) -> String {
     minus(if zero { text.trim_start_matches('-') } else { &text })
 }
 
-/// A whole number with thin groups of three digits.
+/// A whole number with a comma before every third digit from the right.
 #[must_use]
 pub fn count(value: u64) -> String {
     let digits = value.to_string();

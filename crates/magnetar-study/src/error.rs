@@ -102,7 +102,7 @@ pub enum StudyError {
         name: String,
     },
     /// A part of a sweep that has no point.
-    #[error("points {first}..{end}: the sweep has {count}, numbered from 0")]
+    #[error("points {first}..{end}: expected a part of 0..{count}, as the sweep has {count} points")]
     NoPoints {
         /// The first.
         first: usize,

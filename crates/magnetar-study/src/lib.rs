@@ -36,7 +36,7 @@ mod scorers;
 pub mod sweep;
 mod twin_model;
 
-pub use audit::{Audit, ConditionAudit, Mean, audit};
+pub use audit::{Audit, ConditionAudit, Mean, audit, audit_rows};
 pub use calibration::{
     FoundOffsets, HeldOut, OFFSET_KEYS, OffsetEstimate, OffsetKey, calibrate_receiver, calibrate_receiver_rows,
 };

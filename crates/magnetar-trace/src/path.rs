@@ -41,12 +41,12 @@ pub struct PathGeometry {
     pub interactions: Interactions,
     /// Total unfolded length, metres.
     pub length: f64,
+    /// Cosine of the angle of incidence to the surface normal at the first interaction (1 for the direct path).
+    pub cos_incidence: f64,
     /// Unit direction leaving the TX.
     pub departure: Vector3<f64>,
     /// Unit direction from the RX back towards the last vertex (or the TX).
     pub arrival: Vector3<f64>,
-    /// Cosine of the angle of incidence to the surface normal at the first interaction (1 for the direct path).
-    pub cos_incidence: f64,
 }
 
 impl PathGeometry {

@@ -148,12 +148,7 @@ impl Singles {
         }
     }
 
-    /// [`Self::evaluate`] compiled for wider vectors; the same operations, so the same bits.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn evaluate_avx2(&mut self) {
-        self.evaluate();
-    }
+    crate::processor::avx2_copy!(evaluate_avx2 of evaluate);
 
     /// As the case of one reflection in [`Tracer::coefficient`].
     #[inline(always)]
@@ -254,12 +249,7 @@ impl<const STEPS: usize> Several<STEPS> {
         }
     }
 
-    /// [`Self::follow`] compiled for wider vectors; the same operations, so the same bits.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn follow_avx2(&mut self) {
-        self.follow();
-    }
+    crate::processor::avx2_copy!(follow_avx2 of follow);
 
     /// The angles of incidence along the paths.
     #[inline(always)]
@@ -275,12 +265,7 @@ impl<const STEPS: usize> Several<STEPS> {
         }
     }
 
-    /// [`Self::evaluate`] compiled for wider vectors; the same operations, so the same bits.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn evaluate_avx2(&mut self) {
-        self.evaluate();
-    }
+    crate::processor::avx2_copy!(evaluate_avx2 of evaluate);
 
     /// As [`crate::polarisation::Field`] carries a field along.
     #[inline(always)]

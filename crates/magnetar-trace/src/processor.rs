@@ -43,6 +43,18 @@ macro_rules! with_avx2 {
     }};
 }
 
+/// The copy of a method for [`with_avx2`]: compiled for wider vectors; the same operations, so the same bits.
+macro_rules! avx2_copy {
+    ($copy:ident of $plain:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn $copy(&mut self) {
+            self.$plain();
+        }
+    };
+}
+pub(crate) use avx2_copy;
+
 /// Whether copies of hot loops that were compiled for AVX2 may be called.
 #[must_use]
 pub fn has_avx2() -> bool {

@@ -78,12 +78,7 @@ impl<const BATCH: usize, const AT_ONCE: bool> SlabBatch<BATCH, AT_ONCE> {
         }
     }
 
-    /// [`Self::evaluate_in_order`] compiled for wider vectors; the same operations, so the same bits.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn evaluate_avx2(&mut self) {
-        self.evaluate_in_order();
-    }
+    crate::processor::avx2_copy!(evaluate_avx2 of evaluate_in_order);
 
     #[inline(always)]
     fn evaluate_in_order(&mut self) {

@@ -29,6 +29,17 @@ const REMEDIES: [(&str, &str); 7] = [
     ("expected the manifest of a magnetar dataset", "put it back, or make the dataset again in another folder"),
 ];
 
+/// What readers of files call kinds of values, and what people do.
+const KINDS: [(&str, &str); 7] = [
+    (", expected u64", ", expected a whole number, 0 or more"),
+    (", expected u32", ", expected a whole number, 0 or more"),
+    (", expected usize", ", expected a whole number, 0 or more"),
+    (", expected i64", ", expected a whole number"),
+    (", expected f64", ", expected a number"),
+    (", expected a sequence", ", expected a list"),
+    (" as i128", ""),
+];
+
 /// An error and its causes, without those that the text before them names already, and with what may help.
 #[must_use]
 pub fn message_of(error: &anyhow::Error) -> String {
@@ -42,6 +53,7 @@ pub fn message_of(error: &anyhow::Error) -> String {
 
 /// A message with the name that was probably meant, or with what to do where the system's words are all there is.
 fn advised(text: String) -> String {
+    let text = KINDS.iter().fold(text, |text, (kind, words)| text.replace(kind, words));
     if text.contains("did you mean") {
         return text;
     }
@@ -153,10 +165,7 @@ mod tests {
     fn what_resembles_nothing_stays_as_it_is() {
         let text = "unknown scene `warehouse`; known are lab, lab_left; or give the path of a file";
         assert_eq!(advised(text.to_owned()), text);
-        assert_eq!(
-            advised("invalid type: map, expected a sequence".to_owned()),
-            "invalid type: map, expected a sequence"
-        );
+        assert_eq!(advised("invalid type: map, expected a list".to_owned()), "invalid type: map, expected a list");
     }
 
     #[test]

@@ -79,6 +79,11 @@ pub fn parse_html_name(text: &str) -> Result<PathBuf, String> {
     named(text, &["html", "htm"])
 }
 
+/// A model to write.
+pub fn parse_model_name(text: &str) -> Result<PathBuf, String> {
+    named(text, &["safetensors"])
+}
+
 /// A TOML file to write.
 pub fn parse_toml_name(text: &str) -> Result<PathBuf, String> {
     named(text, &["toml"])

@@ -1,7 +1,8 @@
 //! What all commands share about the console: how much is said, and how progress is shown.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Once, OnceLock};
+use std::sync::{LazyLock, Mutex, Once, OnceLock};
 use std::time::Instant;
 
 use signal_hook::consts::SIGINT;
@@ -88,6 +89,15 @@ pub fn proc_bytes(text: &str, name: &str) -> Option<u64> {
 }
 
 static RESUMES: AtomicBool = AtomicBool::new(false);
+static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// From now on Ctrl-C removes this folder: the process then ends without the care that values take of their folders.
+pub fn remove_when_interrupted(folder: &Path) {
+    if let Ok(mut temporary) = TEMPORARY.lock() {
+        *temporary = Some(folder.to_owned());
+    }
+    listen_for_interruptions();
+}
 
 /// From now on Ctrl-C says that the same command goes on where it was stopped. What is finished is whole at any time.
 pub fn say_that_it_resumes() {
@@ -108,6 +118,9 @@ pub fn listen_for_interruptions() {
                 } else {
                     "nothing is half written, and the same command starts from the beginning"
                 };
+                if let Some(folder) = TEMPORARY.lock().ok().and_then(|temporary| temporary.clone()) {
+                    let _ = std::fs::remove_dir_all(folder);
+                }
                 eprintln!("\ninterrupted; {what}");
                 std::process::exit(INTERRUPTED);
             }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, Parser};
 
 use super::Cli;
@@ -49,7 +50,9 @@ fn shown_commands(text: &str) -> Vec<String> {
     for line in text.replace("\\\n", " ").lines() {
         fenced ^= line.starts_with("```");
         let code = line.trim_start();
-        if code.starts_with("magnetar ") && !code.starts_with("magnetar  ") && (fenced || line.starts_with("  ")) {
+        // What the shell fills in is seen when the page is run (tests/book.rs).
+        let whole = !code.starts_with("magnetar  ") && !code.contains('$');
+        if code.starts_with("magnetar ") && whole && (fenced || line.starts_with("  ")) {
             found.push(code.to_owned());
         }
     }
@@ -78,6 +81,80 @@ fn every_command_of_the_documentation_is_taken() {
         }
     }
     assert!(count > 40, "only {count} commands were found");
+}
+
+/// Commands in the middle of a text: they may leave out what the reader has to add, and may not say what is not taken.
+#[test]
+fn every_command_in_the_text_has_flags_that_there_are() {
+    let lacking = [
+        ErrorKind::MissingRequiredArgument,
+        ErrorKind::MissingSubcommand,
+        ErrorKind::DisplayHelp,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+        ErrorKind::DisplayVersion,
+    ];
+    let mut count = 0;
+    for (path, text) in pages().into_iter().filter(|(path, _)| !path.ends_with("CHANGELOG.md")) {
+        // Every second piece between backticks is code; fences have three of them and change nothing about that.
+        let spans =
+            text.split('`').skip(1).step_by(2).filter(|span| span.starts_with("magnetar ") && !span.contains("..."));
+        for span in spans {
+            count += 1;
+            let mut kept: Vec<String> = Vec::new();
+            for word in words(&span.replace('\n', " ")) {
+                // A word in capitals stands for the reader's own, and takes its flag with it.
+                if !word.chars().any(char::is_uppercase) || word.contains(['.', '=']) {
+                    kept.push(word);
+                } else {
+                    kept.pop_if(|flag| flag.starts_with("--"));
+                }
+            }
+            let names_a_flag = kept.last().is_some_and(|word| word.starts_with("--"));
+            if let Err(error) = Cli::try_parse_from(kept) {
+                let without_value = names_a_flag && error.kind() == ErrorKind::InvalidValue;
+                assert!(without_value || lacking.contains(&error.kind()), "{}: {span}\n{error}", path.display());
+            }
+        }
+    }
+    assert!(count > 60, "only {count} commands were found");
+}
+
+/// A stand-in for the program writes down what the script calls it with.
+#[test]
+#[cfg(unix)]
+fn every_command_of_the_script_for_figures_is_taken() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let calls = folder.path().join("calls");
+    let stand_in = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    stand_in("magnetar", &format!("{{ printf '\\t%s' \"$@\"; echo; }} >> '{}'", calls.display()));
+    ["cargo", "python3", "chromium"].iter().for_each(|tool| stand_in(tool, "exit 1"));
+    let script = std::fs::read_to_string(root().join("reproduce/run.sh")).unwrap();
+    let items = script.split("\nlisted() {").next().unwrap().split("\nmake_").skip(1);
+    let calling = items.filter(|body| body.contains("\"$magnetar\"")).filter_map(|body| body.split('(').next());
+    // Items that need more than the program fail here, after they have called it.
+    std::process::Command::new("bash")
+        .arg(root().join("reproduce/run.sh"))
+        .args(calling)
+        .env("OUT", folder.path().join("out"))
+        .env("MAGNETAR", folder.path().join("magnetar"))
+        .env("PATH", format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default()))
+        .output()
+        .unwrap();
+    let calls = std::fs::read_to_string(calls).unwrap();
+    for call in calls.lines() {
+        if let Err(error) =
+            Cli::try_parse_from(call.split('\t').enumerate().map(|(n, word)| if n == 0 { "magnetar" } else { word }))
+        {
+            assert_eq!(error.kind(), ErrorKind::DisplayVersion, "{call}\n{error}");
+        }
+    }
+    assert!(calls.lines().count() > 25, "{calls}");
 }
 
 fn check_examples(command: &Command) {

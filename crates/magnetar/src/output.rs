@@ -1,6 +1,6 @@
 //! Standard output and standard error that may be full or broken: the standard macros would panic there.
 
-use std::fmt::Arguments;
+use std::fmt::{Arguments, Display};
 use std::io::{self, Write};
 use std::process;
 
@@ -37,6 +37,16 @@ pub fn print(text: Arguments<'_>) {
 /// Writes to standard error, if that is possible.
 pub fn eprint(text: Arguments<'_>) {
     let _ = io::stderr().lock().write_fmt(text);
+}
+
+/// A number of things by the word for one of them: `1 shard`, `3 shards`.
+pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let ending = match (count == N::from(1), noun.ends_with(['s', 'x'])) {
+        (true, _) => "",
+        (false, true) => "es",
+        (false, false) => "s",
+    };
+    format!("{count} {noun}{ending}")
 }
 
 /// A mean and its standard error, if there is one.

@@ -237,26 +237,14 @@ fn time_left(done: u64, total: u64, moved: Duration, now: Duration) -> Option<Du
 }
 
 /// A rate with two digits at least: `4.5 rows/s`, `18,200 rows/s`, below one a minute's: `14 points/min`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for display")]
 fn rate(per_second: f64, what: &str) -> String {
     match per_second {
-        r if r >= 1000.0 => format!("{} {what}/s", thousands(r)),
+        r if r >= 1000.0 => format!("{} {what}/s", magnetar_report::ticks::count(r.round() as u64)),
         r if r >= 10.0 => format!("{r:.0} {what}/s"),
         r if r >= 1.0 => format!("{r:.1} {what}/s"),
         r => format!("{:.1} {what}/min", r * 60.0),
     }
-}
-
-/// A whole number with a comma after every third digit.
-fn thousands(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A number of bytes in the unit that suits it.

@@ -17,16 +17,16 @@ const NO_WEIGHT: f32 = -1e30;
 pub struct Exposure {
     /// What the network is given.
     pub inputs: Inputs,
+    /// The target.
+    pub target: Target,
+    /// N_V: valid candidates of the whole support.
+    pub valid: usize,
     /// The candidates that are scored.
     pub picked: Picked,
     /// Logarithm of how many candidates each stands for, in the order they are scored.
     pub log_weights: Vec<f32>,
     /// The target's weights, in the same order.
     pub targets: Vec<f32>,
-    /// N_V: valid candidates of the whole support.
-    pub valid: usize,
-    /// The target.
-    pub target: Target,
 }
 
 impl Exposure {

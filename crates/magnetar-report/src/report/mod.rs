@@ -66,7 +66,7 @@ pub fn report(
         }
         splits.push((picture, examples));
     }
-    let audit = match audit(dataset, AUDITED_ROWS) {
+    let audit = match audit(dataset, AUDITED_ROWS, &|_| {}) {
         Ok(found) => Some(found),
         Err(StudyError::NothingToAudit) => None,
         Err(error) => return Err(error.into()),

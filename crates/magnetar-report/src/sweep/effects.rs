@@ -14,6 +14,9 @@ const HEIGHT: f64 = 230.0;
 /// Width of a character under a chart, pixels.
 const CHARACTER: f64 = 6.0;
 
+/// Longest name of an axis, characters.
+const MOST_LETTERS: usize = 42;
+
 /// Longest label under a chart, characters.
 const LABEL: usize = 16;
 
@@ -46,7 +49,10 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
         .collect();
     let dots: Vec<[f64; 2]> = if numeric { dots } else { Vec::new() };
     let dots: Vec<[f64; 2]> = dots.into_iter().map(|[x, y]| [if log { x.log10() } else { x }, y]).collect();
-    let label = clipped(&with_unit(&against, &about.unit), 42);
+    // Words that are too long for a chart stand above it; its key is shorter.
+    let long = with_unit(&against, &about.unit);
+    let short = if long.chars().count() > MOST_LETTERS { with_unit(&about.name, &about.unit) } else { long };
+    let label = clipped(&short, MOST_LETTERS);
     let x = if log {
         let values = effects.iter().filter_map(|effect| effect.number).chain(dots.iter().map(|dot| 10f64.powf(dot[0])));
         ChartAxis::logarithmic(&label, values)
@@ -54,7 +60,7 @@ pub fn effect_chart(table: &SweepTable, axis: usize, metric: &Metric, theme: The
         ChartAxis::covering(&label, points.iter().map(|(p, _)| p[0]).chain(dots.iter().map(|dot| dot[0])))
     } else {
         // Words of our own instead of marks.
-        ChartAxis::new(&clipped(&against, 42), -0.5, points.len() as f64 - 0.5).marked(Vec::new())
+        ChartAxis::new(&label, -0.5, points.len() as f64 - 0.5).marked(Vec::new())
     };
     let reach = points.iter().flat_map(|(p, s)| [p[1] - s, p[1] + s]).chain(dots.iter().map(|dot| dot[1]));
     let y = ChartAxis::covering(&metric.unit, reach);

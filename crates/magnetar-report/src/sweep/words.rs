@@ -45,9 +45,14 @@ pub(super) fn axis_in_words(table: &SweepTable, axis: &Axis) -> String {
     }
 }
 
-/// "range / m"; a thing without a unit stays as it is.
+/// "range / m"; a thing without a unit, or whose name says it, stays as it is.
 pub(super) fn with_unit(words: &str, unit: &str) -> String {
-    if unit.is_empty() || words.ends_with(unit) { words.to_owned() } else { format!("{words} / {unit}") }
+    let said = |word: &str| words.split([' ', ',']).any(|other| other == word);
+    if unit.split(' ').all(|word| word.is_empty() || said(word)) {
+        words.to_owned()
+    } else {
+        format!("{words} / {unit}")
+    }
 }
 
 #[cfg(test)]
@@ -62,5 +67,6 @@ mod tests {
         assert_eq!(metric_in_words("a_new_one"), "a new one");
         assert_eq!(with_unit("range", "m"), "range / m");
         assert_eq!(with_unit("LOS share", ""), "LOS share");
+        assert_eq!(with_unit("arrivals found per row", "arrivals per row"), "arrivals found per row");
     }
 }

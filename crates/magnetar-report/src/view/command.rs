@@ -21,9 +21,7 @@ pub struct Spoken {
     pub pattern: Option<String>,
     /// Files of materials, as they were given.
     pub materials: Vec<String>,
-    /// Parameters of the twin, as they were given.
-    pub parameters: Option<String>,
-    /// Scorers whose name is not what was given: name, and what was given.
+    /// Scorers by name, and the flags that give each; those of others are their name alone.
     pub scorers: Vec<(String, String)>,
 }
 
@@ -68,7 +66,7 @@ impl App {
         let (receivers, propagation) = (state.receivers()?, state.propagation()?);
         if wanted.command != CommandKind::Trace {
             if let Some(row) = &wanted.row {
-                return Ok(self.row_command(row, wanted.command));
+                return Ok(self.row_command(row, wanted.command, &state.scorer));
             }
             self.check_radio(wanted.command, &state.scorer)?;
         }
@@ -113,25 +111,28 @@ impl App {
                     let _ = write!(lines, " --rx {}", pose(receiver(state, *n)));
                 }
                 lines.push_str(&self.materials_flags());
-                if state.scorer != TWIN {
-                    let given = self.spoken.scorers.iter().find(|(name, _)| *name == state.scorer);
-                    let _ = write!(lines, " --scorer {}", quoted(given.map_or(&state.scorer, |(_, given)| given)));
-                } else if let Some(parameters) = &self.spoken.parameters {
-                    let _ = write!(lines, " --parameters {}", quoted(parameters));
-                }
+                lines.push_str(&self.scorer_flags(&state.scorer));
             }
         }
         Ok(lines)
     }
 
     /// A stored row's own command: its posterior as the figure that is nearest to what is shown.
-    fn row_command(&self, row: &RowRequest, command: CommandKind) -> String {
-        let (data, split) = (quoted(&self.spoken.what), quoted(&row.split));
+    fn row_command(&self, row: &RowRequest, command: CommandKind, scorer: &str) -> String {
+        let place = format!("{} --split {} --row {}", quoted(&self.spoken.what), quoted(&row.split), row.index);
+        let flags = self.scorer_flags(scorer);
         match command {
-            CommandKind::Locate => {
-                format!("magnetar plot marginal {data} --split {split} --row {} -o marginal.svg", row.index)
-            }
-            _ => format!("magnetar view {data} --split {split} --row {} --export row.html", row.index),
+            CommandKind::Locate => format!("magnetar plot marginal {place}{flags} -o marginal.svg"),
+            _ => format!("magnetar view {place}{flags} --export row.html"),
+        }
+    }
+
+    /// Flags that give a scorer, each after a space.
+    fn scorer_flags(&self, scorer: &str) -> String {
+        match self.spoken.scorers.iter().find(|(name, _)| name == scorer) {
+            Some((_, flags)) => flags.clone(),
+            None if scorer == TWIN => String::new(),
+            None => format!(" --scorer {}", quoted(scorer)),
         }
     }
 
@@ -218,7 +219,8 @@ fn write_scene(lines: &mut String, scene: &Scene) {
 }
 
 /// A word that a POSIX shell takes as it is.
-fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=+@%".contains(c);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
         return text.to_owned();
@@ -232,11 +234,15 @@ mod tests {
 
     #[test]
     fn words_cannot_leave_their_quotes() {
-        assert_eq!(quoted("lab_middle"), "lab_middle");
-        assert_eq!(quoted("my room.toml"), "'my room.toml'");
-        assert_eq!(quoted("a'; rm -rf /"), r"'a'\''; rm -rf /'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("$(x)`y`"), "'$(x)`y`'");
-        assert_eq!(quoted("--out"), "'--out'");
+        for (word, said) in [
+            ("lab_middle", "lab_middle"),
+            ("my room.toml", "'my room.toml'"),
+            ("a'; rm -rf /", r"'a'\''; rm -rf /'"),
+            ("", "''"),
+            ("$(x)`y`", "'$(x)`y`'"),
+            ("--out", "'--out'"),
+        ] {
+            assert_eq!(quoted(word), said);
+        }
     }
 }

@@ -15,7 +15,7 @@ mod server;
 mod simulators;
 
 pub use app::{App, Measurement};
-pub use command::Spoken;
+pub use command::{Spoken, quoted};
 pub use links::default_poses;
 pub use protocol::{ColourState, LinkState, MAX_RECEIVERS, MAX_VIEW_BOXES};
 pub use rows::Rows;

@@ -103,23 +103,18 @@ struct AuditRow {
 }
 
 /// Audits a dataset on its first rows: fits to `train` and scores `val`; where one of them is missing, to every other row of
-/// the first split and the rows between.
+/// the first split and the rows between. `progress` is called with rows done, [`audit_rows`] in all.
 ///
 /// # Errors
 /// When rows cannot be read, or there are fewer than two.
-pub fn audit(dataset: &Dataset, limit: usize) -> Result<Audit, StudyError> {
-    let recipe = dataset.recipe();
-    let present = |name: &str| dataset.split(name).is_ok_and(|split| split.present_rows() > 0);
-    let (fitted_split, scored_split, fitted, scored);
-    if present("train") && present("val") {
-        (fitted_split, scored_split) = ("train".to_owned(), "val".to_owned());
-        fitted = rows(dataset, recipe, "train", limit)?;
-        scored = rows(dataset, recipe, "val", limit)?;
+pub fn audit(dataset: &Dataset, limit: usize, progress: &dyn Fn(u64)) -> Result<Audit, StudyError> {
+    let (fitted_split, scored_split) = audited_splits(dataset)?;
+    let (fitted, scored);
+    if fitted_split != scored_split {
+        fitted = rows(dataset, &fitted_split, limit, progress)?;
+        scored = rows(dataset, &scored_split, limit, progress)?;
     } else {
-        let names = dataset.manifest().splits.keys();
-        let first = names.into_iter().find(|name| present(name)).ok_or(StudyError::NothingToAudit)?;
-        (fitted_split, scored_split) = (first.clone(), first.clone());
-        let all = rows(dataset, recipe, first, 2 * limit)?;
+        let all = rows(dataset, &fitted_split, limit.saturating_mul(2), progress)?;
         let (mut even, mut odd) = (Vec::new(), Vec::new());
         for (n, row) in all.into_iter().enumerate() {
             if n % 2 == 0 { even.push(row) } else { odd.push(row) }
@@ -157,12 +152,39 @@ pub fn audit(dataset: &Dataset, limit: usize) -> Result<Audit, StudyError> {
     })
 }
 
-fn rows(dataset: &Dataset, recipe: &Recipe, split: &str, limit: usize) -> Result<Vec<AuditRow>, StudyError> {
+/// Rows that an audit of at most `limit` fitted and `limit` scored ones reads.
+///
+/// # Errors
+/// When there are none.
+pub fn audit_rows(dataset: &Dataset, limit: usize) -> Result<u64, StudyError> {
+    let (fitted, scored) = audited_splits(dataset)?;
+    let most = |name: &str, limit: usize| Ok::<_, StudyError>(dataset.split(name)?.present_rows().min(limit as u64));
+    if fitted == scored {
+        most(&fitted, limit.saturating_mul(2))
+    } else {
+        Ok(most(&fitted, limit)? + most(&scored, limit)?)
+    }
+}
+
+/// The split that models are fitted to and the one they are scored on.
+fn audited_splits(dataset: &Dataset) -> Result<(String, String), StudyError> {
+    let present = |name: &str| dataset.split(name).is_ok_and(|split| split.present_rows() > 0);
+    if present("train") && present("val") {
+        return Ok(("train".to_owned(), "val".to_owned()));
+    }
+    let first = dataset.manifest().splits.keys().find(|name| present(name)).ok_or(StudyError::NothingToAudit)?;
+    Ok((first.clone(), first.clone()))
+}
+
+fn rows(dataset: &Dataset, split: &str, limit: usize, progress: &dyn Fn(u64)) -> Result<Vec<AuditRow>, StudyError> {
     let mut rows = Vec::new();
     crate::map_rows(
         dataset.records(split, Columns::WithoutCsi)?.take(limit),
-        |record| row(recipe, record),
-        |row| rows.push(row),
+        |record| row(dataset.recipe(), record),
+        |row| {
+            rows.push(row);
+            progress(1);
+        },
     )?;
     Ok(rows)
 }

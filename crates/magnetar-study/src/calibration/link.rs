@@ -96,7 +96,7 @@ impl Link {
         out: &mut Vec<Predicted>,
     ) {
         out.clear();
-        let (x, y) = (self.rx.position.x + offsets.rx_x_m, self.rx.position.y + offsets.rx_y_m);
+        let [x, y] = [self.rx.position.x + offsets.rx_m[0], self.rx.position.y + offsets.rx_m[1]];
         let position = Point3::new(x, y, self.rx.position.z);
         let rx = Pose { position, heading: wrap(self.rx.heading + offsets.rx_heading_deg.to_radians()) };
         let tx = Pose { heading: wrap(self.tx.heading + offsets.tx_heading_deg.to_radians()), ..self.tx };

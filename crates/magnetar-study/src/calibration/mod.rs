@@ -14,6 +14,7 @@ use crate::{StudyError, twin_model};
 use likelihood::{Buffers, residuals, total};
 use link::{Link, Physics, Worlds};
 use parameters::{COUNT, Point, WIDTHS, shown, start};
+use search::Search;
 
 pub use parameters::{OFFSET_KEYS, OffsetKey};
 
@@ -70,7 +71,8 @@ impl FoundOffsets {
 }
 
 /// Calibrates a recipe against the rows of a split whose TX is known, at most `limit` of them, spread over the split.
-/// `held` are names of numbers that stay as the recipe has them.
+/// `held` are names of numbers that stay as the recipe has them. `progress` is called with 1 after every step of the search,
+/// of which nobody knows how many there will be.
 ///
 /// # Errors
 /// If the dataset has no truth, too few rows, or cannot be read; if a held name is not known.
@@ -79,10 +81,11 @@ pub fn calibrate_receiver(
     split: &str,
     limit: usize,
     held: &[String],
+    progress: &dyn Fn(u64),
 ) -> Result<FoundOffsets, StudyError> {
     dataset.require_truth()?;
     let records = dataset.sample(split, Columns::WithoutCsi, limit as u64)?.collect::<Result<Vec<_>, _>>()?;
-    calibrate_receiver_rows(dataset.recipe(), &records, held)
+    calibrate_receiver_rows(dataset.recipe(), &records, held, progress)
 }
 
 /// As [`calibrate_receiver`], for rows in memory.
@@ -93,6 +96,7 @@ pub fn calibrate_receiver_rows(
     recipe: &Recipe,
     records: &[Record],
     held: &[String],
+    progress: &dyn Fn(u64),
 ) -> Result<FoundOffsets, StudyError> {
     let mut free = [true; COUNT];
     for name in held {
@@ -117,10 +121,11 @@ pub fn calibrate_receiver_rows(
     }
     // Before: the recipe as it is, with spreads of its own.
     let widths_alone = std::array::from_fn(|n| n >= WIDTHS);
-    let (plain, _) = search::climb(&fitted, &physics, &start(), &widths_alone);
-    let begin = search::beginning(&fitted, &physics, &start(), &free);
-    let (point, _) = search::climb(&fitted, &physics, &begin, &free);
-    let errors = search::standard_errors(&fitted, &physics, &point, &free);
+    let search = Search { links: &fitted, physics: &physics, progress };
+    let plain = search.climb(&start(), &widths_alone);
+    let begin = search.beginning(&start(), &free);
+    let point = search.climb(&begin, &free);
+    let errors = search.standard_errors(&point, &free);
     let estimates = OFFSET_KEYS
         .iter()
         .enumerate()

@@ -75,8 +75,7 @@ pub(super) struct Offsets {
     pub(super) phase_deg: f64,
     pub(super) phase_slope_deg: f64,
     pub(super) rx_heading_deg: f64,
-    pub(super) rx_x_m: f64,
-    pub(super) rx_y_m: f64,
+    pub(super) rx_m: [f64; 2],
     pub(super) tx_heading_deg: f64,
     surfaces_db: [f64; 5],
 }
@@ -88,8 +87,7 @@ impl Offsets {
             phase_deg: p[1],
             phase_slope_deg: p[2],
             rx_heading_deg: p[3],
-            rx_x_m: p[4],
-            rx_y_m: p[5],
+            rx_m: [p[4], p[5]],
             tx_heading_deg: p[6],
             surfaces_db: [p[7], p[8], p[9], p[10], p[11]],
         }

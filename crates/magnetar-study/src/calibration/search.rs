@@ -15,59 +15,120 @@ const LEAST_GAIN: f64 = 1e-5;
 /// Rows that the search for a beginning looks at.
 const FIRST_ROWS: usize = 400;
 
-/// Tries receivers' phases and levels far and wide, with generous spreads, and returns the best.
-pub(super) fn beginning(links: &[Link], physics: &Physics, start: &Point, free: &[bool; COUNT]) -> Point {
-    let some = &links[..links.len().min(FIRST_ROWS)];
-    let phases = if free[1] { 36 } else { 1 };
-    let levels = if free[0] { 13 } else { 1 };
-    let mut best = (f64::NEG_INFINITY, *start);
-    for phase in 0..phases {
-        for level in 0..levels {
-            let mut point = *start;
-            point[1] += 10.0 * if phase > phases / 2 { f64::from(phase) - f64::from(phases) } else { f64::from(phase) };
-            point[0] += 5.0 * (f64::from(level) - f64::from(levels / 2));
-            let value = objective(some, physics, &point);
-            if value > best.0 {
-                best = (value, point);
-            }
-        }
-    }
-    best.1
+/// The search for the point under which rows are most likely.
+pub(super) struct Search<'a> {
+    /// The rows.
+    pub links: &'a [Link],
+    /// What predicts them.
+    pub physics: &'a Physics,
+    /// Called with 1 after every step.
+    pub progress: &'a dyn Fn(u64),
 }
 
-/// Climbs to the most likely point: steps by the rows' own slopes (their outer products stand for the curvature), shortened
-/// until they gain. Returns the point and its value.
-pub(super) fn climb(links: &[Link], physics: &Physics, start: &Point, free: &[bool; COUNT]) -> (Point, f64) {
-    let (mut point, mut value) = (*start, objective(links, physics, start));
-    let mut damping = 1e-3_f64;
-    for _ in 0..MAX_STEPS {
-        let rows = slopes(links, physics, &point, free);
-        let (gradient, information) = sums(&rows, &point, free);
-        let mut gained = 0.0;
-        for _ in 0..12 {
-            let mut damped = information.clone();
-            for n in 0..damped.nrows() {
-                damped[(n, n)] *= 1.0 + damping;
+impl Search<'_> {
+    /// Tries receivers' phases and levels far and wide, with generous spreads, and returns the best.
+    pub(super) fn beginning(&self, start: &Point, free: &[bool; COUNT]) -> Point {
+        let some = &self.links[..self.links.len().min(FIRST_ROWS)];
+        let phases = if free[1] { 36 } else { 1 };
+        let levels = if free[0] { 13 } else { 1 };
+        let mut best = (f64::NEG_INFINITY, *start);
+        for phase in 0..phases {
+            for level in 0..levels {
+                let mut point = *start;
+                point[1] +=
+                    10.0 * if phase > phases / 2 { f64::from(phase) - f64::from(phases) } else { f64::from(phase) };
+                point[0] += 5.0 * (f64::from(level) - f64::from(levels / 2));
+                let value = objective(some, self.physics, &point);
+                if value > best.0 {
+                    best = (value, point);
+                }
             }
-            let Some(step) = damped.lu().solve(&gradient) else { break };
-            let mut moved = point;
-            for (n, at) in (0..COUNT).filter(|n| free[*n]).enumerate() {
-                moved[at] = limited(at, point[at] + step[n].clamp(-OFFSET_KEYS[at].longest, OFFSET_KEYS[at].longest));
+            (self.progress)(1);
+        }
+        best.1
+    }
+
+    /// Climbs to the most likely point: steps by the rows' own slopes (their outer products stand for the curvature), shortened
+    /// until they gain.
+    pub(super) fn climb(&self, start: &Point, free: &[bool; COUNT]) -> Point {
+        let Self { links, physics, progress } = *self;
+        let (mut point, mut value) = (*start, objective(links, physics, start));
+        let mut damping = 1e-3_f64;
+        for _ in 0..MAX_STEPS {
+            let rows = slopes(links, physics, &point, free);
+            let (gradient, information) = sums(&rows, &point, free);
+            let mut gained = 0.0;
+            for _ in 0..12 {
+                let mut damped = information.clone();
+                for n in 0..damped.nrows() {
+                    damped[(n, n)] *= 1.0 + damping;
+                }
+                let Some(step) = damped.lu().solve(&gradient) else { break };
+                let mut moved = point;
+                for (n, at) in (0..COUNT).filter(|n| free[*n]).enumerate() {
+                    moved[at] =
+                        limited(at, point[at] + step[n].clamp(-OFFSET_KEYS[at].longest, OFFSET_KEYS[at].longest));
+                }
+                let new = objective(links, physics, &moved);
+                if new > value {
+                    gained = new - value;
+                    (point, value) = (moved, new);
+                    damping = (damping * 0.3).max(1e-6);
+                    break;
+                }
+                damping *= 4.0;
             }
-            let new = objective(links, physics, &moved);
-            if new > value {
-                gained = new - value;
-                (point, value) = (moved, new);
-                damping = (damping * 0.3).max(1e-6);
+            progress(1);
+            if gained < LEAST_GAIN {
                 break;
             }
-            damping *= 4.0;
         }
-        if gained < LEAST_GAIN {
-            break;
-        }
+        point
     }
-    (point, value)
+
+    /// Standard errors at the most likely point: the curvature's inverse on both sides of what groups of rows that share one
+    /// state of the receiver contribute; `None` where the rows do not say.
+    pub(super) fn standard_errors(&self, point: &Point, free: &[bool; COUNT]) -> [Option<f64>; COUNT] {
+        let Self { links, physics, progress } = *self;
+        let places: Vec<usize> = (0..COUNT).filter(|n| free[*n]).collect();
+        let gradient = |at: &Point| sums(&slopes(links, physics, at, free), at, free).0;
+        let mut curvature = DMatrix::zeros(places.len(), places.len());
+        for (column, n) in places.iter().enumerate() {
+            let step = 2.0 * OFFSET_KEYS[*n].step;
+            let [above, below] = [step, -step].map(|by| {
+                let mut moved = *point;
+                moved[*n] += by;
+                gradient(&moved)
+            });
+            curvature.set_column(column, &((below - above) / (2.0 * step)));
+            progress(1);
+        }
+        let curvature = (&curvature + curvature.transpose()) * 0.5;
+        let rows = slopes(links, physics, point, free);
+        let mut groups: BTreeMap<u64, DVector<f64>> = BTreeMap::new();
+        for (link, row) in links.iter().zip(&rows) {
+            let own = DVector::from_fn(places.len(), |n, _| row[places[n]]);
+            *groups.entry(link.group).or_insert_with(|| DVector::zeros(places.len())) += own;
+        }
+        // Few groups say little of their spread: then rows stand for themselves.
+        let mut spread = DMatrix::zeros(places.len(), places.len());
+        if groups.len() >= 4 * places.len() {
+            groups.values().for_each(|group| spread += group * group.transpose());
+            spread *= groups.len() as f64 / (groups.len() - 1) as f64;
+        } else {
+            spread = sums(&rows, point, free).1;
+        }
+        let mut errors = [None; COUNT];
+        let Some(inverse) = curvature.clone().cholesky().map(|c| c.inverse()) else { return errors };
+        let covariance = &inverse * spread * &inverse;
+        for (n, at) in places.iter().enumerate() {
+            let error = covariance[(n, n)].sqrt();
+            let prior = OFFSET_KEYS[*at].prior;
+            // A number that is no better known than beforehand was not measured.
+            errors[*at] = Some(error).filter(|e| e.is_finite() && inverse[(n, n)].sqrt() < 0.9 * prior);
+        }
+        errors
+    }
 }
 
 /// Spreads that are no more than rounding, or larger than anything, help nobody.
@@ -91,51 +152,4 @@ fn sums(rows: &[Point], point: &Point, free: &[bool; COUNT]) -> (DVector<f64>, D
         rows.iter().map(|row| row[places[a]] * row[places[b]]).sum::<f64>() + own + if a == b { 1e-12 } else { 0.0 }
     };
     (DVector::from_fn(places.len(), |n, _| gradient(n)), DMatrix::from_fn(places.len(), places.len(), product))
-}
-
-/// Standard errors at the most likely point: the curvature's inverse on both sides of what groups of rows that share one
-/// state of the receiver contribute; `None` where the rows do not say.
-pub(super) fn standard_errors(
-    links: &[Link],
-    physics: &Physics,
-    point: &Point,
-    free: &[bool; COUNT],
-) -> [Option<f64>; COUNT] {
-    let places: Vec<usize> = (0..COUNT).filter(|n| free[*n]).collect();
-    let gradient = |at: &Point| sums(&slopes(links, physics, at, free), at, free).0;
-    let mut curvature = DMatrix::zeros(places.len(), places.len());
-    for (column, n) in places.iter().enumerate() {
-        let step = 2.0 * OFFSET_KEYS[*n].step;
-        let [above, below] = [step, -step].map(|by| {
-            let mut moved = *point;
-            moved[*n] += by;
-            gradient(&moved)
-        });
-        curvature.set_column(column, &((below - above) / (2.0 * step)));
-    }
-    let curvature = (&curvature + curvature.transpose()) * 0.5;
-    let rows = slopes(links, physics, point, free);
-    let mut groups: BTreeMap<u64, DVector<f64>> = BTreeMap::new();
-    for (link, row) in links.iter().zip(&rows) {
-        let own = DVector::from_fn(places.len(), |n, _| row[places[n]]);
-        *groups.entry(link.group).or_insert_with(|| DVector::zeros(places.len())) += own;
-    }
-    // Few groups say little of their spread: then rows stand for themselves.
-    let mut spread = DMatrix::zeros(places.len(), places.len());
-    if groups.len() >= 4 * places.len() {
-        groups.values().for_each(|group| spread += group * group.transpose());
-        spread *= groups.len() as f64 / (groups.len() - 1) as f64;
-    } else {
-        spread = sums(&rows, point, free).1;
-    }
-    let mut errors = [None; COUNT];
-    let Some(inverse) = curvature.clone().cholesky().map(|c| c.inverse()) else { return errors };
-    let covariance = &inverse * spread * &inverse;
-    for (n, at) in places.iter().enumerate() {
-        let error = covariance[(n, n)].sqrt();
-        let prior = OFFSET_KEYS[*at].prior;
-        // A number that is no better known than beforehand was not measured.
-        errors[*at] = Some(error).filter(|e| e.is_finite() && inverse[(n, n)].sqrt() < 0.9 * prior);
-    }
-    errors
 }

@@ -47,7 +47,7 @@ fn known_offsets_are_found_within_their_own_errors() {
     let (mut inside, mut all) = (0, 0);
     for seed in 0..4 {
         let (recipe, records) = rows(seed, 600);
-        let found = calibrate_receiver_rows(&recipe, &records, &[]).unwrap();
+        let found = calibrate_receiver_rows(&recipe, &records, &[], &|_| {}).unwrap();
         for ((name, expected), bound) in truth(&records[0]).into_iter().zip(BOUNDS) {
             let estimate = found.estimates.iter().find(|e| e.key.name == name).unwrap();
             let off = estimate.value - expected;
@@ -67,12 +67,12 @@ fn known_offsets_are_found_within_their_own_errors() {
 fn what_is_held_stays_and_names_are_checked() {
     let (recipe, records) = rows(9, 120);
     let held = ["phase_slope_deg".to_owned(), "rx_x_m".to_owned()];
-    let found = calibrate_receiver_rows(&recipe, &records, &held).unwrap();
+    let found = calibrate_receiver_rows(&recipe, &records, &held, &|_| {}).unwrap();
     assert_eq!((found.value("phase_slope_deg"), found.value("rx_x_m")), (0.0, 0.0));
     assert!(found.estimates[4].held && found.estimates[4].standard_error.is_none());
-    let error = calibrate_receiver_rows(&recipe, &records, &["x".to_owned()]).unwrap_err().to_string();
+    let error = calibrate_receiver_rows(&recipe, &records, &["x".to_owned()], &|_| {}).unwrap_err().to_string();
     assert!(error.contains("\"x\"") && error.contains("rx_heading_deg"), "{error}");
-    let error = calibrate_receiver_rows(&recipe, &records[..10], &[]).unwrap_err().to_string();
+    let error = calibrate_receiver_rows(&recipe, &records[..10], &[], &|_| {}).unwrap_err().to_string();
     assert!(error.contains("10 rows are too few"), "{error}");
 }
 
@@ -83,7 +83,7 @@ fn reflection_levels_and_the_slope_of_the_phase_are_found() {
     let world = Arc::new(Recipe::load("paper", &world).unwrap());
     let records = Generator::new(&world, 5, "train").unwrap().map_rows(0..1500, Record::clone).unwrap();
     let paper = Recipe::paper();
-    let found = calibrate_receiver_rows(&paper, &records, &[]).unwrap();
+    let found = calibrate_receiver_rows(&paper, &records, &[], &|_| {}).unwrap();
     let slope = paper.array.phase(std::f64::consts::FRAC_PI_2, paper.band.carrier_hz).to_degrees() * 0.6 / 26.0;
     for (name, expected, bound) in
         [("walls_db", -5.0, 1.0), ("floor_db", 3.0, 1.5), ("ceiling_db", 0.0, 1.5), ("phase_slope_deg", slope, 1.0)]
@@ -93,6 +93,6 @@ fn reflection_levels_and_the_slope_of_the_phase_are_found() {
     }
     // A recipe that holds what was found leaves little to be found.
     let again = ["walls_db", "floor_db", "ceiling_db"].map(|name| format!("reflection.{name}={}", found.value(name)));
-    let again = calibrate_receiver_rows(&Recipe::load("paper", &again).unwrap(), &records, &[]).unwrap();
+    let again = calibrate_receiver_rows(&Recipe::load("paper", &again).unwrap(), &records, &[], &|_| {}).unwrap();
     assert!(again.value("walls_db").abs() < 0.3 && again.value("floor_db").abs() < 0.3, "{again:?}");
 }

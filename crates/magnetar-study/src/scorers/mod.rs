@@ -71,6 +71,8 @@ pub type OpenScorer = fn(&Recipe, &ScorerSettings) -> Result<Arc<dyn Scorer>, St
 pub struct NamedScorer {
     /// Its name, as [`Scorer::name`] says it.
     pub name: &'static str,
+    /// What it is, in a sentence.
+    pub description: &'static str,
     /// Whether it is made with the settings: the twin's parameters and its device.
     pub uses_twin: bool,
     /// Makes it.
@@ -79,8 +81,18 @@ pub struct NamedScorer {
 
 /// Scorers by name.
 pub const SCORERS: &[NamedScorer] = &[
-    NamedScorer { name: "twin", uses_twin: true, open: |recipe, settings| Ok(Arc::new(open_twin(recipe, settings)?)) },
-    NamedScorer { name: "uniform", uses_twin: false, open: |_, _| Ok(Arc::new(UniformScorer)) },
+    NamedScorer {
+        name: "twin",
+        description: "the likelihood of the arrivals under the room's traced paths; docs/posterior.md",
+        uses_twin: true,
+        open: |recipe, settings| Ok(Arc::new(open_twin(recipe, settings)?)),
+    },
+    NamedScorer {
+        name: "uniform",
+        description: "every candidate alike: what a posterior must beat",
+        uses_twin: false,
+        open: |_, _| Ok(Arc::new(UniformScorer)),
+    },
 ];
 
 /// Endings of the files that hold volumes.

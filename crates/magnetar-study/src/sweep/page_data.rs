@@ -18,6 +18,8 @@ pub struct Effect {
     pub label: String,
     /// The value (mean of a bin), if the axis is numeric.
     pub number: Option<f64>,
+    /// Points averaged.
+    pub points: usize,
     /// Mean of the metric.
     pub mean: f64,
     /// Standard error of the mean: the mean of the points' own. Points share their rows, so their errors go together and
@@ -29,8 +31,6 @@ pub struct Effect {
     /// Of a bin of points whose other axes differ: standard error of the mean by how the points spread, which the other
     /// axes' part is in.
     pub spread_stderr: Option<f64>,
-    /// Points averaged.
-    pub points: usize,
 }
 
 /// The values of a metric at every point of a design that moves all axes at once: value of the axis, value of the metric.

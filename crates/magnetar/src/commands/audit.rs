@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_study::{Audit, ConditionAudit, StudyError, audit};
+use magnetar_study::{Audit, ConditionAudit, StudyError, audit, audit_rows};
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
@@ -39,9 +39,9 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
     dataset.require_truth()?;
-    let auditing = progress::phase("fitting and scoring binned models");
-    let found = audit(&dataset, args.limit)?;
-    drop(auditing);
+    let bar = progress::bar(audit_rows(&dataset, args.limit)?, "rows");
+    let found = audit(&dataset, args.limit, &|rows| bar.inc(rows))?;
+    bar.finish_and_clear();
     if args.json {
         println!("{}", serde_json::to_string_pretty(&to_json(&found))?);
         return Ok(ExitCode::SUCCESS);
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 pub fn write_onto_card(folder: &Path) -> anyhow::Result<()> {
     let dataset = open_dataset(folder)?;
     let _auditing = progress::phase("auditing the rows for the card");
-    match audit(&dataset, ROWS_OF_A_CARD) {
+    match audit(&dataset, ROWS_OF_A_CARD, &|_| {}) {
         Ok(found) => Ok(dataset.write_audit(&found.to_markdown())?),
         Err(StudyError::NothingToAudit) => Ok(()),
         Err(error) => Err(error).with_context(|| format!("{}: the rows cannot be audited", folder.display())),

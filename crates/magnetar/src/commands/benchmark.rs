@@ -1,5 +1,6 @@
 //! `magnetar benchmark`.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use magnetar_dataset::Recipe;
 use magnetar_dataset::replay::STAND_IN;
 use magnetar_neural::train::{Preset, TrainingPlan, TrainingRows};
 use magnetar_neural::{
-    Benchmark, BenchmarkLine, ByBoard, Columns, Contestant, Design, LearnedScorers, Model, OverSeeds, ShippedModel,
+    Benchmark, BenchmarkLine, BenchmarkStep, ByBoard, Columns, Contestant, Design, LearnedScorers, Model, OverSeeds,
+    ShippedModel,
 };
 use magnetar_posterior::Scorer;
 use magnetar_study::{ScorerSettings, ScorerSource, open_scorer};
@@ -59,7 +61,7 @@ pub struct Args {
     #[arg(long, default_value_t = 500, value_name = "N")]
     replay_limit: u64,
     /// Time N rows, one at a time.
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     timed_rows: u64,
     /// Train the designs first.
     #[arg(long, requires = "models")]
@@ -99,9 +101,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let benchmark = Benchmark { recipe, rows: args.limit, replay, seed: args.seed, timed_rows: args.timed_rows };
     let lines = pool.install(|| -> anyhow::Result<_> {
         let contestants = args.contestants(&benchmark.recipe)?;
-        let bar = progress::bar(benchmark.rows, "rows");
-        let lines = benchmark.run(&contestants, &|n| bar.inc(n))?;
-        bar.finish_and_clear();
+        let bar = progress::bar(benchmark.rows_to_score()?, "rows");
+        let timing = OnceCell::new();
+        let begin_timing = || {
+            bar.finish_and_clear();
+            progress::bar(benchmark.rows_to_time(&contestants), "rows timed")
+        };
+        let lines = benchmark.run(&contestants, &|step| match step {
+            BenchmarkStep::Scored(rows) => bar.inc(rows),
+            BenchmarkStep::Timed => timing.get_or_init(begin_timing).inc(1),
+        })?;
+        timing.get_or_init(begin_timing).finish_and_clear();
         Ok(lines)
     })?;
     if args.json {
@@ -123,9 +133,10 @@ impl Args {
         let open = |name: &str| open_scorer(name, recipe, &settings).with_context(|| format!("--scorers {name}"));
         let mut contestants = Vec::new();
         for name in self.names(recipe) {
-            ensure!(!REFERENCES.contains(&name.as_str()), "--scorers {name}: it is in every table");
+            ensure!(!REFERENCES.contains(&name.as_str()), "--scorers {name}: it is in every table; leave it out here");
+            let named = || format!("--scorers {name}");
             contestants.push(if self.train {
-                let design: Design = name.parse()?;
+                let design: Design = name.parse::<Design>().with_context(named)?;
                 let models = (1..=self.seeds).map(|seed| self.trained(design, recipe, seed));
                 let models = models.collect::<anyhow::Result<Vec<(PathBuf, Model)>>>()?;
                 let scorers = models.iter().map(|(path, _)| open(&path.to_string_lossy()));
@@ -136,10 +147,15 @@ impl Args {
                     eprintln!("warning: {warning}");
                 }
                 let learned = LearnedScorers.opens(&name).then(|| LearnedScorers.model(&name, Some(recipe)));
-                let exposures = learned.transpose()?.map(|(_, model)| model.record().training.exposures);
+                let exposures =
+                    learned.transpose().with_context(named)?.map(|(_, model)| model.record().training.exposures);
                 let scorer = open(&name)?;
                 Contestant { name: scorer.name().to_owned(), scorers: vec![scorer], exposures }
             });
+        }
+        for (n, contestant) in contestants.iter().enumerate() {
+            let twice = contestants[..n].iter().any(|other| other.name == contestant.name);
+            ensure!(!twice, "--scorers: {} is given twice; give each once", contestant.name);
         }
         for name in REFERENCES {
             let scorers: Vec<Arc<dyn Scorer>> = vec![open(name)?];
@@ -163,7 +179,8 @@ impl Args {
     /// The model of a design and a seed: the one that is there, or a new one.
     fn trained(&self, design: Design, recipe: &Arc<Recipe>, seed: u64) -> anyhow::Result<(PathBuf, Model)> {
         let folder = self.models.as_ref().context("--train needs --models, a folder for what is trained")?;
-        magnetar_files::create_folder(folder).with_context(|| folder.display().to_string())?;
+        let made = magnetar_files::create_folder(folder);
+        made.with_context(|| format!("--models {}: expected a folder, or a name for a new one", folder.display()))?;
         let out = folder.join(format!("{design}-{}-{seed}.safetensors", recipe.name));
         let mut plan = TrainingPlan::preset(self.preset, design, seed);
         plan.exposures = self.exposures.unwrap_or(plan.exposures);
@@ -205,11 +222,13 @@ fn print(benchmark: &Benchmark, lines: &[BenchmarkLine]) {
         ("no board", |by| by.no_board.as_ref()),
         ("board", |by| by.board.as_ref()),
     ];
+    // The name of a model's file can be long.
+    let width = lines.iter().map(|line| line.name.chars().count() + 2).fold(12, usize::max);
     for (condition, of) in conditions {
         println!();
-        println!("(a) {condition:<36}| test split            | replay");
+        println!("(a) {condition:<left$}| test split            | replay", left = width + 24);
         println!(
-            "  {:<12}{:>11}{:>7}    | {:>14}{:>8} | {:>14}{:>9}{:>8}{:>9}{:>10}{:>8}",
+            "  {:<width$}{:>11}{:>7}    | {:>14}{:>8} | {:>14}{:>9}{:>8}{:>9}{:>10}{:>8}",
             "scorer",
             "exposures",
             "seeds",
@@ -227,7 +246,7 @@ fn print(benchmark: &Benchmark, lines: &[BenchmarkLine]) {
             let exposures = line.exposures.map_or_else(|| "-".to_owned(), |n| n.to_string());
             let replay = line.replay.as_ref().and_then(of).map(replay_columns).unwrap_or_default();
             println!(
-                "  {:<12}{exposures:>11}{:>7}    | {:>14}{:>8.2} | {replay}",
+                "  {:<width$}{exposures:>11}{:>7}    | {:>14}{:>8.2} | {replay}",
                 line.name,
                 line.exposures.map_or_else(|| "-".to_owned(), |_| line.seeds.to_string()),
                 nll(sim),
@@ -236,14 +255,15 @@ fn print(benchmark: &Benchmark, lines: &[BenchmarkLine]) {
         }
     }
     println!();
-    println!("(b) {:<11}{:>16}{:>9}", "scorer", "time, ms", "I_post");
+    println!("(b) {:<left$}{:>16}{:>9}", "scorer", "time, ms", "I_post", left = width - 1);
     for line in lines {
         let OverSeeds { mean, deviation } = line.time_ms;
         println!(
-            "  {:<13}{:>16}{:>9.2}",
+            "  {:<left$}{:>16}{:>9.2}",
             line.name,
             with_error(mean, deviation.unwrap_or(f64::NAN), 2),
-            line.post_index
+            line.post_index,
+            left = width + 1
         );
     }
 }

@@ -11,7 +11,7 @@ use magnetar_study::{FoundOffsets, HeldOut, calibrate_receiver};
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
-use crate::progress;
+use crate::{console, progress};
 
 /// Flags of `magnetar calibrate`.
 #[derive(clap::Args)]
@@ -63,6 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if has_ending(&args.what) {
         let campaign = Campaign::load(&args.what)?;
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        console::remove_when_interrupted(folder.path());
         let rows = folder.path().join("rows");
         let bar = progress::counter("rows");
         import(&campaign, &rows, &|rows| bar.inc(rows))?;
@@ -89,9 +90,9 @@ fn of_dataset(args: &Args, dataset: &Dataset, base: Option<String>) -> anyhow::R
         Some(Some(base)) => Some(base),
         Some(None) => Some(shipped_base(recipe)?),
     };
-    let fitting = progress::phase("fitting the receiver's offsets");
-    let found = calibrate_receiver(dataset, split, args.limit, &args.hold)?;
-    drop(fitting);
+    let bar = progress::counter("steps");
+    let found = calibrate_receiver(dataset, split, args.limit, &args.hold, &|steps| bar.inc(steps))?;
+    bar.finish_and_clear();
     if let (Some(out), Some(base)) = (&args.out, &base) {
         let text = recipe_text(recipe, base, &found);
         AtomicFile::write(out, text.as_bytes()).with_context(|| format!("cannot write {}", out.display()))?;

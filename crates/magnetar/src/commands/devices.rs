@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use magnetar_cuda::{DeviceInfo, KernelSource};
 
+use crate::output::counted;
+
 /// Flags of `magnetar devices`.
 #[derive(clap::Args)]
 #[command(
@@ -32,7 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::json!({ "cpu_threads": threads, "gpus": devices, "problem": problem }));
         return Ok(ExitCode::SUCCESS);
     }
-    println!("cpu: {threads} threads");
+    println!("cpu: {}", counted(threads, "thread"));
     match found {
         Ok(devices) => devices.iter().for_each(print),
         Err(error) => println!("gpu: none: {error}"),

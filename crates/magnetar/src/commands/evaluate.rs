@@ -9,7 +9,7 @@ use magnetar_study::{Evaluation, evaluate, evaluation_json, needed_columns, post
 use serde_json::json;
 
 use super::scorer_args::DatasetScorerArgs;
-use crate::output::with_error;
+use crate::output::{counted, with_error};
 use crate::progress;
 
 /// Flags of `magnetar evaluate`.
@@ -126,7 +126,8 @@ fn print(evaluation: &Evaluation, post_index: f64) -> Option<()> {
     let Evaluation { name, knowledge, scores, rows_of_known_materials, .. } = evaluation;
     println!("{name}: {knowledge}");
     if *rows_of_known_materials > 0 {
-        println!("  the materials of {rows_of_known_materials} rows are among those it knows");
+        let rows = counted(*rows_of_known_materials, "row");
+        println!("  the materials of {rows} are among those it knows");
     }
     println!(
         "  {:<14}{:>7}{:>18}{:>9}{:>8}{:>17}{:>15}{:>13}{:>13}{:>10}{:>10}",

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::SupportArgs;
+use crate::output::counted;
 use crate::progress;
 
 /// The files of a set; older sets may hold some of them.
@@ -81,7 +82,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let retained = dataset.recipe().sre.keep;
     let arrays = arrays(count, size, retained, args.dense);
     let bytes = arrays.iter().map(|(_, shape)| array_bytes(shape)).fold(0, u64::saturating_add);
-    note!("{rows} rows of split {} are {} in {}", args.split, progress::bytes(bytes), args.out.display());
+    let of_rows = counted(rows, "row");
+    note!("{of_rows} of split {}: {} in {}", args.split, progress::bytes(bytes), args.out.display());
     // The arrays belong together: they appear, or replace older ones, in one step.
     let place = || args.out.display().to_string();
     let folder = AtomicFolder::create(&args.out, |name| ARRAYS.contains(&name)).with_context(place)?;

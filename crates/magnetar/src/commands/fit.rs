@@ -14,6 +14,7 @@ use serde_json::json;
 use super::dataset_folder::open_dataset;
 use super::scorer_args::ScorerArgs;
 use crate::args::parse_toml_name;
+use crate::output::counted;
 use crate::{console, progress};
 
 /// Splits that results are reported on: nothing is chosen by them.
@@ -153,7 +154,7 @@ fn search(
     let scoring = progress::phase("scoring with the parameters it begins with");
     let mut fit = match FitState::kept(&path, origin)? {
         Some(state) => {
-            note!("going on from {} after {} passes", path.display(), state.passes);
+            note!("going on from {} after {}", path.display(), counted(state.passes, "pass"));
             Fit::resume(scorer, rows, held_back, state).context("the checkpoint is not of this program's parameters")?
         }
         None => Fit::new(scorer, rows, held_back)?,

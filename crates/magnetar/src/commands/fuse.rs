@@ -6,6 +6,7 @@ use anyhow::Context;
 use magnetar_study::{FusionSummary, SetResult, fuse_all, needed_columns};
 
 use super::scorer_args::{DatasetScorerArgs, knowledge_line, scorer_json};
+use crate::output::counted;
 use crate::progress;
 
 /// Flags of `magnetar fuse`.
@@ -56,7 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     println!("{}", knowledge_line(&*scorer));
     for (name, summary) in [("all", Some(all)), ("no board", open), ("board", board)] {
         if let Some(s) = summary {
-            println!("{name}: {} sets", s.sets);
+            println!("{name}: {}", counted(s.sets, "set"));
             println!(
                 "  P_1m: one view {:.2} %, early {:.2} %, late {:.2} %; late minus early {:+.2} +- {:.2} points",
                 s.single_p1m_percent, s.early_p1m_percent, s.late_p1m_percent, s.difference_pp, s.difference_sd_pp

@@ -14,6 +14,7 @@ use super::part::{PartChoice, parse_part};
 use super::recipe::{RecipeArgs, load_recipe};
 use crate::advice::at_its_line;
 use crate::args::{pair, parse_threads};
+use crate::output::counted;
 use crate::{console, progress};
 
 /// One part in so many of the estimated size is wanted free beyond it.
@@ -113,22 +114,25 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     drop(planning);
     let rows = plan.rows();
     for (split, rows) in plan.rows_by_split() {
-        note!("{split}: {rows} rows to make");
+        note!("{split}: {} to make", counted(rows, "row"));
     }
     for (split, shards) in plan.empty_splits() {
         note!(
-            "{split}: nothing in this part: the split has {shards} shards, fewer than there are parts; use fewer parts or a \
-             smaller --shard-size"
+            "{split}: nothing in this part: the split has {}, fewer than there are parts; use fewer parts or a smaller \
+             --shard-size",
+            counted(*shards, "shard")
         );
     }
     if plan.kept_rows() > 0 {
-        note!("{} rows are there already", plan.kept_rows());
+        let kept = counted(plan.kept_rows(), "row");
+        note!("there already: {kept}");
     }
     note!(
-        "about {} and {} for {rows} rows in {} shards into {}",
+        "about {} and {} for {} in {} into {}",
         progress::bytes(estimate.bytes),
         progress::duration(estimate.duration),
-        plan.shards(),
+        counted(rows, "row"),
+        counted(plan.shards(), "shard"),
         args.out.display()
     );
     if !args.ignore_free_space {
@@ -207,8 +211,8 @@ fn print(args: &Args, summary: &Summary) {
         return;
     }
     println!(
-        "{} rows, {} in {} ({rate:.0} rows/s)",
-        summary.rows,
+        "{}, {} in {} ({rate:.0} rows/s)",
+        counted(summary.rows, "row"),
         progress::bytes(summary.bytes),
         progress::duration(summary.elapsed)
     );
@@ -216,10 +220,10 @@ fn print(args: &Args, summary: &Summary) {
         let bytes = split.shards.iter().map(|shard| shard.bytes).sum::<u64>();
         let state = if split.is_complete() { "complete" } else { "incomplete" };
         println!(
-            "  {name:<8} {:>9} of {} rows, {} shards, {}, {state}",
+            "  {name:<8} {:>9} of {}, {}, {}, {state}",
             split.present_rows(),
-            split.rows,
-            split.shards.len(),
+            counted(split.rows, "row"),
+            counted(split.shards.len(), "shard"),
             progress::bytes(bytes)
         );
     }

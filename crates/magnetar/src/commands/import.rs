@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use magnetar_dataset::{Campaign, import};
 use serde_json::json;
 
+use crate::output::counted;
 use crate::progress;
 
 /// Flags of `magnetar import`.
@@ -70,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     println!("Measured: {} ({}).", campaign.name, if truth { "with the TX's pose" } else { "without the TX's pose" });
     for (name, split) in &imported.manifest.splits {
-        println!("  {name:<14} {:>6} rows, {} shards", split.rows, split.shards.len());
+        println!("  {name:<14} {:>6} rows, {}", split.rows, counted(split.shards.len(), "shard"));
     }
     println!("{} rows have no arrival above the noise", imported.silent);
     println!("manifest and card: {}", args.out.join(magnetar_dataset::MANIFEST).display());

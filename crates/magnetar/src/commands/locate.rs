@@ -21,6 +21,7 @@ use super::plot::{SCALE, check_name, scorer_line, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
 use crate::advice::at_its_line;
 use crate::args::parse_npy_name;
+use crate::progress;
 
 /// Flags of `magnetar locate`.
 #[derive(clap::Args)]
@@ -98,7 +99,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let boxes: Vec<BoxShape> = scene.boxes.iter().map(|b| b.shape).collect();
     let layout = Layout { room: scene.room, boxes };
+    let scoring = progress::phase("scoring the snapshots");
     let location = Location::new(&layout, &snapshots, &*scorer, args.support.size())?;
+    drop(scoring);
     if let Some(path) = &args.out {
         let size = location.support.size();
         write_npy(path, &[size.headings, size.rows, size.columns], location.joint.mass())?;
@@ -124,12 +127,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The arrivals of each snapshot.
 fn snapshots(measured: &Snapshots, poses: &[Pose]) -> anyhow::Result<Vec<Snapshot>> {
+    let bar = progress::bar(poses.len() as u64, "snapshots");
     let mut workspace = measured.receiver.workspace();
     let mut snapshots = Vec::with_capacity(poses.len());
     for (n, (block, rx)) in measured.blocks.iter().zip(poses).enumerate() {
         let arrivals = measured.receiver.arrivals(block, &mut workspace).with_context(|| format!("snapshot {n}"))?;
         snapshots.push(Snapshot { rx: *rx, arrivals, observation: measured.observation(n) });
+        bar.inc(1);
     }
+    bar.finish_and_clear();
     Ok(snapshots)
 }
 

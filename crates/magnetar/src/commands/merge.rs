@@ -9,6 +9,8 @@ use magnetar_dataset::SplitManifest;
 use serde_json::json;
 
 use super::audit::write_onto_card;
+use super::dataset_folder::open_dataset;
+use crate::output::counted;
 use crate::progress;
 
 /// Flags of `magnetar merge`.
@@ -38,9 +40,13 @@ pub struct Args {
 
 /// Puts parts together.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let copying = progress::phase("copying and hashing shards");
-    let merged = magnetar_dataset::merge(&args.parts, &args.out)?;
-    drop(copying);
+    let mut shards = 0;
+    for part in &args.parts {
+        shards += open_dataset(part)?.manifest().splits.values().map(|split| split.shards.len() as u64).sum::<u64>();
+    }
+    let bar = progress::bar(shards, "shards");
+    let merged = magnetar_dataset::merge(&args.parts, &args.out, &|shards| bar.inc(shards))?;
+    bar.finish_and_clear();
     write_onto_card(&args.out)?;
     let splits = &merged.manifest.splits;
     let shard_rows = u64::from(merged.manifest.recipe.store.shard_rows);
@@ -65,7 +71,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             println!("  {name:<8} {:>9} of {} rows", split.present_rows(), split.rows);
         }
         let state = if missing.is_empty() { "complete" } else { "incomplete" };
-        println!("{} shards copied into {}; the dataset is {state}", merged.shards, args.out.display());
+        let copied = counted(merged.shards, "shard");
+        println!("{copied} copied into {}; the dataset is {state}", args.out.display());
     }
     for (name, ranges) in &missing {
         eprintln!("missing: split {name}, shards {}", shown(ranges));

@@ -18,6 +18,7 @@ use super::propagation::PropagationArgs;
 use super::trace::{left_out_to_json, print_left_out};
 use crate::advice::with_flags;
 use crate::args::parse_npy_name;
+use crate::output::counted;
 use crate::progress;
 
 /// The last stage to be run.
@@ -123,9 +124,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(&report).context("the report cannot be written as JSON")?);
     } else {
         let (count, bins, paths) = (args.count, clean.bins(), simulator.paths().len());
-        let (plural, file) = (if count == 1 { "" } else { "s" }, args.out.display());
+        let (observations, file) = (counted(count, "observation"), args.out.display());
         let snr = if paths == 0 { "noise alone".to_owned() } else { format!("mean SNR {:.2} dB", db(power)) };
-        println!("{file}: {count} observation{plural} of {bins} x 2 bins, {paths} paths, {snr}");
+        println!("{file}: {observations} of {bins} x 2 bins, {}, {snr}", counted(paths, "path"));
         print_left_out(simulator.left_out());
     }
     Ok(ExitCode::SUCCESS)

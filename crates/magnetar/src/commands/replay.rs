@@ -11,6 +11,7 @@ use serde_json::json;
 use super::audit::write_onto_card;
 use super::recipe::load_recipe;
 use crate::args::parse_threads;
+use crate::output::counted;
 use crate::{console, progress};
 
 /// Flags of `magnetar replay`.
@@ -106,7 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     println!("{STAND_IN}.");
     for (name, split) in &summary.manifest.splits {
-        println!("  {name:<14} {:>6} rows, {} shards", split.present_rows(), split.shards.len());
+        println!("  {name:<14} {:>6} rows, {}", split.present_rows(), counted(split.shards.len(), "shard"));
     }
     println!(
         "{} in {}: {}",

@@ -11,6 +11,7 @@ use super::material::MaterialsArgs;
 use super::scene_from_map;
 use crate::advice::at_its_line;
 use crate::args::parse_frequency_ghz;
+use crate::output::counted;
 
 /// What `magnetar scene` does.
 #[derive(Subcommand)]
@@ -156,7 +157,7 @@ fn check(name: &str, materials: &MaterialLibrary, frequency_hz: f64) -> anyhow::
     scene.resolve(materials, frequency_hz).map_err(|error| at_its_line(name, error))?;
     let boxes = scene.boxes.len();
     Ok(Accepted {
-        summary: format!("{boxes} boxes"),
+        summary: counted(boxes, "box"),
         keys: Map::from_iter([("boxes".to_owned(), json!(boxes))]),
         warnings: scene.warnings(),
     })

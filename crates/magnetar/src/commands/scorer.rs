@@ -57,11 +57,7 @@ pub fn run(action: &Action) -> anyhow::Result<ExitCode> {
 
 /// What a scorer that needs no file is.
 fn described(name: &str) -> Option<&'static str> {
-    match name {
-        "twin" => Some("the likelihood of the arrivals under the room's traced paths; docs/posterior.md"),
-        "uniform" => Some("every candidate alike: what a posterior must beat"),
-        _ => None,
-    }
+    SCORERS.iter().find(|scorer| scorer.name == name).map(|scorer| scorer.description)
 }
 
 /// A model's file; of any other name says what there is.

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
+use clap::ValueEnum as _;
 use magnetar_dataset::{Dataset, Recipe};
 use magnetar_neural::LearnedScorers;
 use magnetar_posterior::{Scorer, SupportSize, Twin};
+use magnetar_report::view::quoted;
 use magnetar_study::{
     ScorerSettings, ScorerSource, is_volume_file, open_scorer, open_twin, twin_parameters, uses_twin,
 };
@@ -147,9 +149,23 @@ impl ScorerArgs {
         &self.scorers
     }
 
-    /// The twin's parameters as they were given.
-    pub fn parameters_named(&self) -> Option<String> {
-        self.parameters.as_ref().map(|path| path.display().to_string())
+    /// The flags that give one of the scorers again, each after a space.
+    pub fn flags_of(&self, given: &str) -> String {
+        let mut flags = if given == TWIN { String::new() } else { format!(" --scorer {}", quoted(given)) };
+        if uses_twin(given) && self.parameters.is_some() {
+            flags += &format!(" --parameters {}", quoted(&self.parameters_name()));
+        }
+        if (uses_twin(given) || LearnedScorers.uses_twin(given))
+            && self.backend != BackendChoice::Cpu
+            && let Some(name) = self.backend.to_possible_value()
+        {
+            flags += &format!(" --backend {}", name.get_name());
+        }
+        if uses_twin(given) {
+            flags += &self.twin_order.map_or_else(String::new, |order| format!(" --twin-order {order}"));
+            flags += if self.twin_transmission { " --twin-transmission" } else { "" };
+        }
+        flags
     }
 
     /// Warns when the twin's parameters were fitted to another recipe, or a model was trained on one.

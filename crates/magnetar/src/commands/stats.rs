@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_dataset::SplitManifest;
 use magnetar_dataset::stats::{Percentiles, RowStatistics, region_labels, stats};
 
 use super::dataset_folder::open_dataset;
+use crate::output::counted;
 use crate::progress;
 
 /// Flags of `magnetar stats`.
@@ -34,7 +34,9 @@ pub struct Args {
 /// Prints what a dataset looks like.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let dataset = open_dataset(&args.dataset)?;
-    let bar = progress::bar(dataset.manifest().splits.values().map(SplitManifest::present_rows).sum(), "rows");
+    let splits = dataset.manifest().splits.iter();
+    let wanted = splits.filter(|(name, _)| args.split.is_empty() || args.split.contains(name));
+    let bar = progress::bar(wanted.map(|(_, split)| split.present_rows()).sum(), "rows");
     let summaries = stats(&dataset, &args.split, &|rows| bar.inc(rows))?;
     bar.finish_and_clear();
     if args.json {
@@ -59,8 +61,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn print(title: &str, summary: &RowStatistics) {
     println!(
-        "{title}: {} rows, LOS {:.1} %, {:.2} paths per row",
-        summary.rows,
+        "{title}: {}, LOS {:.1} %, {:.2} paths per row",
+        counted(summary.rows, "row"),
         100.0 * summary.los_share,
         summary.paths_mean
     );

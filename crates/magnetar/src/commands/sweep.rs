@@ -17,6 +17,7 @@ use serde_json::{Map, json};
 use super::check_files::{Accepted, CheckArgs, ListArgs};
 use super::scorer_args::ScorerArgs;
 use crate::args::parse_threads;
+use crate::output::counted;
 use crate::{console, progress};
 
 /// Flags of `magnetar sweep`.
@@ -101,11 +102,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = args.sweep.as_deref().context("give a sweep file")?;
     let sweep = Sweep::load(name)?;
     note!(
-        "{}: {} points ({}), {} rows of split {} each",
+        "{}: {} ({}), {} of split {} each",
         sweep.definition.name,
-        sweep.points.len(),
+        counted(sweep.points.len(), "point"),
         sweep.definition.design.label(),
-        sweep.definition.rows,
+        counted(sweep.definition.rows, "row"),
         sweep.definition.split
     );
     let scorer = SweepScorer::new(
@@ -171,7 +172,11 @@ fn check(name: &str) -> Result<Accepted, StudyError> {
     let sweep = Sweep::load(name)?;
     let (points, rows) = (sweep.points.len(), sweep.definition.rows);
     let keys = Map::from_iter([("points".to_owned(), json!(points)), ("rows".to_owned(), json!(rows))]);
-    Ok(Accepted { summary: format!("{points} points of {rows} rows"), keys, warnings: Vec::new() })
+    Ok(Accepted {
+        summary: format!("{} of {}", counted(points, "point"), counted(rows, "row")),
+        keys,
+        warnings: Vec::new(),
+    })
 }
 
 fn list(as_json: bool) -> anyhow::Result<ExitCode> {
@@ -215,7 +220,8 @@ fn print_part(args: &Args, out: &Path, measured: &Measured) {
         );
         return;
     }
-    println!("{made} points measured, {kept} were there; {rows} rows in {}", progress::duration(*elapsed));
+    let (points, rows) = (counted(*made, "point"), counted(*rows, "row"));
+    println!("{points} measured, {kept} there before; {rows} in {}", progress::duration(*elapsed));
     println!("results of points: {}", out.join("points").display());
 }
 
@@ -248,7 +254,9 @@ fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {
         None => print_points(&outcome.table),
     }
     println!(
-        "{made} points measured, {kept} were there; {rows} rows in {} ({rate:.0} rows/s)",
+        "{} measured, {kept} there before; {} in {} ({rate:.0} rows/s)",
+        counted(made, "point"),
+        counted(rows, "row"),
         progress::duration(elapsed)
     );
     println!("table and page: {}, {}", out.join(SWEEP_TABLE).display(), out.join(SWEEP_PAGE).display());

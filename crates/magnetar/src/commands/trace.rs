@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::link::{LinkArgs, TracedLink};
 use super::propagation::PropagationArgs;
 use crate::args::parse_frequency_ghz;
+use crate::output::counted;
 
 /// Flags of `magnetar trace`.
 #[derive(clap::Args)]
@@ -176,15 +177,17 @@ fn hundredths(value: f64) -> f64 {
 /// What was left out, for people; nothing if nothing was.
 pub fn print_left_out(left_out: &LeftOut) {
     if left_out.other_faces > 0 {
-        println!("left out: {} paths that enter and leave a box at faces not opposite", left_out.other_faces);
+        let paths = counted(left_out.other_faces, "path");
+        println!("left out: {paths} through faces of a box that are not opposite");
     }
     if left_out.too_long > 0 {
-        println!("left out: {} paths with more than {MAX_INTERACTIONS} interactions", left_out.too_long);
+        let paths = counted(left_out.too_long, "path");
+        println!("left out: {paths} with more than {MAX_INTERACTIONS} interactions");
     }
 }
 
 fn print(scene: &Scene, frequency_ghz: f64, rows: &[Row]) {
-    println!("{}, {frequency_ghz} GHz, {} paths", scene.name, rows.len());
+    println!("{}, {frequency_ghz} GHz, {}", scene.name, counted(rows.len(), "path"));
     let names: Vec<_> = rows.iter().map(|row| row.path.interactions().to_string()).collect();
     let kinds: Vec<_> = rows.iter().map(|row| row.path.kind().to_string()).collect();
     let longest = |texts: &[String], least: usize| texts.iter().map(String::len).fold(least, usize::max);

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::dataset_folder::open_dataset;
 use super::fit::checkpoint_path;
 use super::recipe::RecipeArgs;
-use crate::args::parse_threads;
+use crate::args::{parse_model_name, parse_threads};
 use crate::{console, progress};
 
 /// Losses are averaged over so many steps before they are shown.
@@ -117,8 +117,8 @@ pub struct Args {
     /// Worker threads; 0 for one per core.
     #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
-    /// Where to write the model.
-    #[arg(short, long, value_name = "FILE")]
+    /// Where to write the model: .safetensors.
+    #[arg(short, long, value_name = "FILE", value_parser = parse_model_name)]
     out: PathBuf,
     /// Print the model's record as JSON.
     #[arg(long)]

@@ -8,6 +8,8 @@ use anyhow::Context;
 use magnetar_trace::sionna::{self, ErrorSummary, PathErrors, PathName, Validation};
 use serde_json::{Value, json};
 
+use crate::output::counted;
+
 /// How many paths are named in a list on screen; `--json` gives all.
 const MOST_NAMED: usize = 10;
 
@@ -149,10 +151,10 @@ fn name_to_json(name: &PathName) -> Value {
 
 fn print(file: &Path, validation: &Validation) {
     println!(
-        "{}: {} cases, {} paths, {} missing, {} extra: {}",
+        "{}: {}, {}, {} missing, {} extra: {}",
         file.display(),
-        validation.cases,
-        validation.paths,
+        counted(validation.cases, "case"),
+        counted(validation.paths, "path"),
         validation.missing.len(),
         validation.extra.len(),
         if validation.ok() { "ok" } else { "NOT OK" }

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::dataset_folder::open_dataset;
 use super::scorer_args::learned_scorers;
+use crate::output::counted;
 use crate::progress;
 
 /// A larger file is not the page of a sweep.
@@ -78,14 +79,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         let verdict = match found.problems.len() {
             0 => "valid".to_owned(),
-            n => format!("{n} problems"),
+            n => counted(n, "problem"),
         };
         println!(
-            "{}: {verdict}; {} rows in {} shards, {} rows made again (sample seed {seed})",
+            "{}: {verdict}; {} in {}, {} made again (sample seed {seed})",
             args.dataset.display(),
-            found.rows,
-            found.shards,
-            found.regenerated
+            counted(found.rows, "row"),
+            counted(found.shards, "shard"),
+            counted(found.regenerated, "row")
         );
     }
     Ok(if found.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

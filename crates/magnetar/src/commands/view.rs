@@ -151,8 +151,7 @@ fn app(args: &Args) -> anyhow::Result<App> {
     let rx = args.rx.map_or(rx, |pose| pose.in_scene(&scene));
     let rx = mounting.rx(&rx);
     let (first, others) = scene_scorers(&args.scorer)?;
-    let names = std::iter::once(&first).chain(&others).map(|scorer| scorer.name().to_owned());
-    let spoken = Spoken { scorers: names.zip(args.scorer.given().to_vec()).collect(), ..spoken(args) };
+    let spoken = spoken(args, std::iter::once(&first).chain(&others));
     let app = App::scene(scene, &tx, &rx, Simulator::new(settings)?, first)?.spoken(spoken);
     let mut app = others.into_iter().fold(app, App::with_scorer);
     app.start_mut().seed = args.seed;
@@ -192,23 +191,26 @@ fn dataset_app(args: &Args) -> anyhow::Result<App> {
     let settings = recipe_settings(rows.dataset().recipe())?;
     let title = rows.dataset().recipe().name.clone();
     let recipe = rows.dataset().recipe().clone();
-    let mut scorers = args.scorer.open_all(&recipe)?.into_iter().map(LinkScorer::fixed);
+    let scorers: Vec<LinkScorer> = args.scorer.open_all(&recipe)?.into_iter().map(LinkScorer::fixed).collect();
+    let spoken = spoken(args, &scorers);
+    let mut scorers = scorers.into_iter();
     let first = scorers.next().context("no scorer was given")?;
-    let app = App::rows(&title, rows, Simulator::new(settings)?, first)?.spoken(spoken(args));
+    let app = App::rows(&title, rows, Simulator::new(settings)?, first)?.spoken(spoken);
     let app = scorers.fold(app, App::with_scorer);
     // The uniform posterior is there to compare with.
     let uniform = open_scorer(UNIFORM, &recipe, &args.scorer.settings(Some(&recipe))?)?;
     Ok(app.with_scorer(LinkScorer::fixed(uniform)))
 }
 
-/// What was given, for the commands that the page shows.
-fn spoken(args: &Args) -> Spoken {
+/// What was given, for the commands that the page shows; of the scorers those that were asked for come first.
+fn spoken<'a>(args: &Args, scorers: impl IntoIterator<Item = &'a LinkScorer>) -> Spoken {
+    let given = args.scorer.given().iter().map(String::as_str).chain([TWIN, UNIFORM]);
+    let flags = |(scorer, given): (&LinkScorer, &str)| (scorer.name().to_owned(), args.scorer.flags_of(given));
     Spoken {
         what: args.what.clone(),
         pattern: (args.pattern != PATTERN).then(|| args.pattern.clone()),
         materials: args.materials.files(),
-        parameters: args.scorer.parameters_named(),
-        scorers: Vec::new(),
+        scorers: scorers.into_iter().zip(given).map(flags).collect(),
     }
 }
 

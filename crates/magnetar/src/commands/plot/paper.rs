@@ -18,6 +18,7 @@ use super::{SCALE, ThemeArg, scorer_line, write_figure};
 use crate::args::parse_number;
 use crate::commands::dataset_folder::{open_dataset, read_row};
 use crate::commands::scorer_args::ScorerArgs;
+use crate::output::counted;
 
 /// Most cases of the volumes.
 const MAX_CASES: usize = 8;
@@ -173,13 +174,9 @@ fn volumes(args: &Args, cases: &[Record], scorers: &[Arc<dyn Scorer>], theme: Th
     let knowledge: Vec<String> = scorers.iter().map(|scorer| scorer_line(&**scorer)).collect();
     let caption = format!(
         "Simulated: {} of {}, badges are means over them; {}.",
-        count(cases.len()),
+        counted(cases.len(), "row"),
         args.split,
         knowledge.join("; ")
     );
     Ok(volumes_figure(&rows, &caption, theme))
-}
-
-fn count(cases: usize) -> String {
-    if cases == 1 { "1 row".to_owned() } else { format!("{cases} rows") }
 }
