@@ -1,12 +1,12 @@
 //! Checksums of a shard's parts: the manifest has the CRC-32 of every column chunk and of the footer, and whoever reads a
 //! part compares it first.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
 use crc32fast::Hasher;
+use magnetar_files::InputFile;
 use parquet::file::metadata::ParquetMetaData;
 use serde::{Deserialize, Serialize};
 
@@ -68,9 +68,9 @@ impl TryFrom<WrittenChecksums> for Checksums {
 ///
 /// # Errors
 /// If they differ, or the file cannot be read. A shard of an older dataset, without checksums, passes.
-pub(crate) fn check_footer(file: &File, path: &Path, shard: &ShardInfo) -> Result<(), Error> {
+pub(crate) fn check_footer(file: &InputFile, path: &Path, shard: &ShardInfo) -> Result<(), Error> {
     let Some(checksums) = &shard.checksums else { return Ok(()) };
-    let bytes = file.metadata().map_err(Error::io(path))?.len();
+    let bytes = file.bytes();
     if bytes != shard.bytes {
         return Err(Error::damaged(path, format!("it has {bytes} bytes, {} were written", shard.bytes)));
     }
@@ -84,7 +84,7 @@ pub(crate) fn check_footer(file: &File, path: &Path, shard: &ShardInfo) -> Resul
 /// # Errors
 /// Names the first column that differs, or the file cannot be read.
 pub(crate) fn check_columns(
-    file: &File,
+    file: &InputFile,
     path: &Path,
     shard: &ShardInfo,
     metadata: &ParquetMetaData,
@@ -97,6 +97,9 @@ pub(crate) fn check_columns(
             format!("the manifest has checksums of {} column chunks, it has {expected}", checksums.chunks.len());
         return Err(Error::damaged(path, problem));
     }
+    let parts = metadata.row_groups().iter().flat_map(|group| leaves.iter().filter_map(|&leaf| group.columns().get(leaf)));
+    let parts = parts.map(|chunk| chunk.byte_range()).map(|(start, length)| start..start.saturating_add(length));
+    file.prepare(parts.collect()).map_err(Error::io(path))?;
     let mut group_sums = checksums.chunks.as_slice();
     for group in metadata.row_groups() {
         let (sums, rest) = group_sums.split_at(group.num_columns().min(group_sums.len()));
@@ -110,7 +113,7 @@ pub(crate) fn check_columns(
     Ok(())
 }
 
-fn compare(file: &File, path: &Path, part: &str, range: Range<u64>, expected: u32) -> Result<(), Error> {
+fn compare(file: &InputFile, path: &Path, part: &str, range: Range<u64>, expected: u32) -> Result<(), Error> {
     let found = crc32_of(file, range).map_err(Error::io(path))?;
     if found == expected {
         return Ok(());
@@ -122,15 +125,22 @@ fn compare(file: &File, path: &Path, part: &str, range: Range<u64>, expected: u3
 ///
 /// # Errors
 /// If it cannot be read or ends before the part does.
-fn crc32_of(mut file: &File, part: Range<u64>) -> io::Result<u32> {
+fn crc32_of(file: &InputFile, part: Range<u64>) -> io::Result<u32> {
     let mut left = part.end.saturating_sub(part.start);
     let mut buffer = vec![0; usize::try_from(left).unwrap_or(BUFFER).min(BUFFER)];
     let mut sum = Hasher::new();
-    file.seek(SeekFrom::Start(part.start))?;
+    let mut at = part.start;
     while left > 0 {
-        let count = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
-        file.read_exact(&mut buffer[..count])?;
+        let most = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
+        let count = match file.read_at(&mut buffer[..most], at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            result => result?,
+        };
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         sum.update(&buffer[..count]);
+        at += count as u64;
         left -= count as u64;
     }
     Ok(sum.finalize())
@@ -158,6 +168,7 @@ mod tests {
     fn the_checksum_is_that_of_gzip_and_of_the_part_alone() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"-123456789-").unwrap();
+        let file = InputFile::of(file).unwrap();
         // The check value of CRC-32/ISO-HDLC.
         assert_eq!(crc32_of(&file, 1..10).unwrap(), 0xcbf4_3926);
         assert_eq!(crc32_of(&file, 3..3).unwrap(), 0);
@@ -165,6 +176,7 @@ mod tests {
         let long: Vec<u8> = (0..BUFFER + 12_345).map(|i| (i % 251) as u8).collect();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&long).unwrap();
+        let file = InputFile::of(file).unwrap();
         assert_eq!(crc32_of(&file, 0..long.len() as u64).unwrap(), crc32fast::hash(&long));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
-use magnetar_files::FolderLock;
+use magnetar_files::{FolderLock, exists, place};
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, RowSelection, RowSelector};
 use parquet::file::metadata::PageIndexPolicy;
 
@@ -29,7 +29,7 @@ pub enum Columns {
     WithoutCsi,
 }
 
-/// A dataset on disk.
+/// A dataset on disk, or in a store.
 #[derive(Debug, Clone)]
 pub struct Dataset {
     folder: PathBuf,
@@ -37,13 +37,14 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Opens a dataset by its folder.
+    /// Opens a dataset by its folder, on this machine or in a store.
     ///
     /// # Errors
     /// If its manifest is missing or wrong. Shards are checked when they are read.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, Error> {
-        let folder = folder.as_ref().to_owned();
-        if !folder.join(crate::manifest::MANIFEST).exists() {
+        let folder = place(folder.as_ref())?;
+        let manifest = folder.join(crate::manifest::MANIFEST);
+        if !exists(&manifest).map_err(Error::io(&manifest))? {
             return Err(Error::invalid(&folder, "no manifest.json here; give the folder of a dataset"));
         }
         let manifest = Manifest::read(&folder)?;

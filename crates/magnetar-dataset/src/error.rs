@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use arrow::error::ArrowError;
-use magnetar_files::ReaderPanicked;
+use magnetar_files::{PlaceError, ReaderPanicked};
 use magnetar_signal::BackendError;
 use magnetar_signal::sre::SreError;
 use magnetar_trace::TraceError;
@@ -27,6 +27,9 @@ pub enum Error {
     /// A sample could not be drawn.
     #[error("{0}")]
     Draw(#[from] DrawError),
+    /// Neither a path nor the address of anything in a store.
+    #[error("{0}")]
+    Place(#[from] PlaceError),
     /// Reading or writing failed.
     #[error("{}: {source}{}", path.display(), advice(source))]
     Io {

@@ -1,19 +1,22 @@
 //! What lies in a dataset's folder, and what of it belongs there.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use magnetar_files::{list_folder, replacement_path};
+use magnetar_files::{exists, file_sizes, is_folder, is_in_store, list_folder, replacement_path};
 
 use crate::error::Error;
-use crate::manifest::{MANIFEST, Manifest, shard_name};
+use crate::manifest::{MANIFEST, Manifest, ShardInfo, shard_name};
 
 /// The manifest that is there, if any; refuses a folder with Parquet files but no manifest.
 pub(crate) fn existing(folder: &Path) -> Result<Option<Manifest>, Error> {
     let mut parquet = false;
     for path in list_folder(folder).map_err(Error::io(folder))? {
-        parquet |= is_parquet(&path) || path.is_dir() && has_parquet(&path)?;
+        parquet |= is_parquet(&path) || is_folder(&path).map_err(Error::io(&path))? && has_parquet(&path)?;
     }
-    match (folder.join(MANIFEST).exists(), parquet) {
+    let manifest = folder.join(MANIFEST);
+    match (exists(&manifest).map_err(Error::io(&manifest))?, parquet) {
         (true, true) => Manifest::read(folder).map(Some),
         // A run that was stopped before its first shard binds nobody.
         (true, false) => {
@@ -41,7 +44,7 @@ pub(crate) fn refuse_foreign_files(folder: &Path, manifest: &Manifest) -> Result
     for (name, split) in &manifest.splits {
         let count = split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows));
         let folder = folder.join(name);
-        if folder.is_dir() {
+        if is_folder(&folder).map_err(Error::io(&folder))? {
             refuse_in(&folder, |file| shard_number(file).is_some_and(|number| number < count))?;
         }
     }
@@ -73,12 +76,10 @@ pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Mani
         magnetar_files::create_folder(&inside).map_err(Error::io(&inside))?;
         magnetar_files::remove_unfinished(&inside).map_err(Error::io(&inside))?;
         let known = recorded.and_then(|manifest| manifest.splits.get(name)).map_or(&[][..], |split| &split.shards);
-        for number in 0..split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows)) {
+        let count = split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows));
+        for number in replaced_shards(&inside, count)? {
             let path = Manifest::shard_path(folder, name, number);
             let replacement = replacement_path(&path);
-            if !replacement.exists() {
-                continue;
-            }
             let committed = known.iter().find(|shard| shard.number == number);
             if committed.is_some_and(|shard| shard.file(folder, name) == replacement) {
                 magnetar_files::rename_file(&replacement, &path).map_err(Error::io(&path))?;
@@ -88,4 +89,53 @@ pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Mani
         }
     }
     Ok(())
+}
+
+/// Numbers of the shards below `count` that have a replacement beside them.
+fn replaced_shards(inside: &Path, count: u64) -> Result<Vec<u64>, Error> {
+    if !is_in_store(inside) {
+        return Ok((0..count).filter(|number| replacement_path(&inside.join(shard_name(*number))).exists()).collect());
+    }
+    // One listing instead of a request for every shard.
+    let ending = replacement_path(Path::new("x"));
+    let ending = ending.to_string_lossy().trim_start_matches('x').to_owned();
+    let names = file_sizes(inside).map_err(Error::io(inside))?;
+    let numbers = names.keys().filter_map(|name| shard_number(name.strip_suffix(&ending)?));
+    Ok(numbers.filter(|number| *number < count).collect())
+}
+
+/// Which shards of a dataset's folder are whole: by their hash; in a store, where what has a name was put whole, by their size.
+pub(crate) struct Presence<'a> {
+    folder: &'a Path,
+    /// Names and sizes in a store, by split, once they were asked for.
+    listed: RefCell<HashMap<String, BTreeMap<String, u64>>>,
+}
+
+impl<'a> Presence<'a> {
+    /// Of a folder, nothing of which was looked at yet.
+    pub(crate) fn new(folder: &'a Path) -> Self {
+        Self { folder, listed: RefCell::default() }
+    }
+
+    /// Whether a shard is there as it was recorded.
+    ///
+    /// # Errors
+    /// If a store does not answer.
+    pub(crate) fn is_whole(&self, split: &str, shard: &ShardInfo) -> Result<bool, Error> {
+        if !is_in_store(self.folder) {
+            return Ok(shard.is_whole(self.folder, split));
+        }
+        let mut listed = self.listed.borrow_mut();
+        let sizes = match listed.get(split) {
+            Some(sizes) => sizes,
+            None => {
+                let inside = self.folder.join(split);
+                let sizes = file_sizes(&inside).map_err(Error::io(&inside))?;
+                listed.entry(split.to_owned()).or_insert(sizes)
+            }
+        };
+        let path = Manifest::shard_path(self.folder, split, shard.number);
+        let named = |path: &Path| path.file_name().and_then(|name| sizes.get(name.to_str()?).copied());
+        Ok(named(&path) == Some(shard.bytes) || named(&replacement_path(&path)) == Some(shard.bytes))
+    }
 }

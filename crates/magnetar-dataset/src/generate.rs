@@ -6,26 +6,30 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use magnetar_files::replacement_path;
+use magnetar_files::{is_in_store, replacement_path};
 use rayon::prelude::*;
 
 use arrow::array::RecordBatch;
 
-use crate::card;
 use crate::columns::BatchBuilder;
 use crate::error::Error;
 use crate::generator::{Generator, RowGenerator};
 use crate::job::Pending;
-use crate::manifest::{Manifest, ShardInfo, write_whole};
+use crate::manifest::{Manifest, ShardInfo};
 use crate::plan::Plan;
+use crate::recorder::{Recorder, write_card};
 use crate::schema::Shape;
-use crate::shard::{ShardPlan, ShardWriter};
+use crate::shard::{FinishedShard, ShardPlan, ShardWriter};
+use crate::uploads::while_delivering;
 
 /// Rows made before they are encoded.
 const CHUNK_ROWS: u64 = 64;
 
 /// The manifest is written this often while shards are made; shards finished since are made again after a crash.
 const MANIFEST_EVERY: Duration = Duration::from_secs(2);
+
+/// A large manifest takes long to write: it is written only so seldom that this share of the time is left for everything else.
+const MANIFEST_SHARE: u32 = 20;
 
 /// What a job did.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +62,10 @@ struct Workers<'a> {
 
 struct State {
     manifest: Manifest,
+    recorder: Recorder,
+    /// When the manifest was written last, and how long that took.
     written: Instant,
+    took: Duration,
     bytes: u64,
 }
 
@@ -125,7 +132,9 @@ impl Plan {
             progress(n);
         };
         let workers = Workers { pool, generators, count: &count };
-        let (longer, missing): (Vec<&Pending>, Vec<&Pending>) = self.pending.iter().partition(|shard| shard.replaces);
+        let (longer, missing): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.pending).into_iter().partition(|shard| shard.replaces);
+        let (longer, missing): (Vec<&Pending>, Vec<&Pending>) = (longer.iter().collect(), missing.iter().collect());
         let mut manifest = self.manifest.clone();
         let mut bytes = 0;
         for (shard, info) in self.make_replacements(&workers, &longer)? {
@@ -133,18 +142,18 @@ impl Plan {
             manifest.add(&shard.split, info);
         }
         // A shard without a manifest is nobody's; and this one write changes over to the longer shards.
-        self.record_changes(&manifest)?;
+        self.record_changes(&mut manifest)?;
         for shard in longer {
             let path = Manifest::shard_path(&self.job.out, &shard.split, shard.number);
             magnetar_files::rename_file(&replacement_path(&path), &path).map_err(Error::io(&path))?;
         }
-        let state = Mutex::new(State { manifest, written: Instant::now(), bytes });
-        let result = self.make_all(&workers, &missing, &|shard, info| self.record(&state, &shard.split, info));
-        let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let recorded = if missing.is_empty() { Ok(()) } else { state.manifest.write(&self.job.out) };
+        let recorder = self.recorder.clone();
+        let state = Mutex::new(State { manifest, recorder, written: Instant::now(), took: Duration::ZERO, bytes });
+        let result = self.make_all(&workers, &missing, &|shard, info| record(&state, &shard.split, info));
+        let mut state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let recorded = if missing.is_empty() { Ok(()) } else { state.recorder.write(&mut state.manifest) };
         result.and(recorded)?;
-        let readme = self.job.out.join(card::CARD);
-        write_whole(&readme, card::card(&state.manifest).as_bytes())?;
+        write_card(&self.job.out, &state.manifest)?;
         Ok(Summary {
             rows: rows.into_inner(),
             bytes: state.bytes,
@@ -173,7 +182,7 @@ impl Plan {
         result.map(|()| made.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes shards in parallel; `finished` is called with each as it is whole. Stops at the first failure.
+    /// Makes shards in parallel; `finished` is called with each as it has its name. Stops at the first failure.
     fn make_all<'a>(
         &self,
         workers: &Workers<'_>,
@@ -181,6 +190,33 @@ impl Plan {
         finished: &(dyn Fn(&'a Pending, ShardInfo) -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
         let stopped = AtomicBool::new(false);
+        let failure: Mutex<Option<Error>> = Mutex::new(None);
+        let commit = |(shard, whole): (&'a Pending, FinishedShard)| {
+            if failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+                return;
+            }
+            if let Err(error) = whole.commit().and_then(|info| finished(shard, info)) {
+                stopped.store(true, Ordering::Relaxed);
+                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        };
+        let make = |deliver: &(dyn Fn((&'a Pending, FinishedShard)) + Sync)| {
+            self.make_and_deliver(workers, shards, &stopped, deliver)
+        };
+        // A disk takes a shard at once; a store takes its time, in which others are made.
+        let result = if is_in_store(&self.job.out) { while_delivering(&commit, make) } else { make(&commit) };
+        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        result.and(failure.map_or(Ok(()), Err))
+    }
+
+    /// Makes shards in parallel until all are made or somebody has failed.
+    fn make_and_deliver<'a>(
+        &self,
+        workers: &Workers<'_>,
+        shards: &[&'a Pending],
+        stopped: &AtomicBool,
+        deliver: &(dyn Fn((&'a Pending, FinishedShard)) + Sync),
+    ) -> Result<(), Error> {
         // With fewer shards than threads the rows of a shard are shared out instead.
         let Workers { pool, generators, count } = workers;
         let by_shard = shards.len() >= pool.current_num_threads();
@@ -188,13 +224,14 @@ impl Plan {
             if stopped.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let result = self
-                .make_shard(shard, &generators[&shard.split], !by_shard, count, &stopped)
-                .and_then(|info| info.map_or(Ok(()), |info| finished(shard, info)));
-            if result.is_err() {
+            let made = self.make_shard(shard, &generators[&shard.split], !by_shard, count, stopped);
+            if made.is_err() {
                 stopped.store(true, Ordering::Relaxed);
             }
-            result
+            if let Some(whole) = made? {
+                deliver((shard, whole));
+            }
+            Ok(())
         };
         pool.install(|| {
             if by_shard {
@@ -220,7 +257,7 @@ impl Plan {
         share_rows: bool,
         count: &(dyn Fn(u64) + Sync),
         stopped: &AtomicBool,
-    ) -> Result<Option<ShardInfo>, Error> {
+    ) -> Result<Option<FinishedShard>, Error> {
         let mut writer = ShardWriter::create(self.target(shard), &self.manifest, shard.plan())?;
         let end = shard.start + shard.rows;
         let chunks = |from: u64, n: u64| (0..n).map(move |i| from + i * CHUNK_ROWS).take_while(move |from| *from < end);
@@ -259,17 +296,20 @@ impl Plan {
         generator.bulk(&**backend, from, to)?.iter().for_each(|record| rows.push(record));
         rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
     }
+}
 
-    fn record(&self, state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), Error> {
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.bytes += info.bytes;
-        state.manifest.add(split, info);
-        if state.written.elapsed() >= MANIFEST_EVERY {
-            state.manifest.write(&self.job.out)?;
-            state.written = Instant::now();
-        }
-        Ok(())
+/// Records a finished shard, and writes the manifest now and then.
+fn record(state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), Error> {
+    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    state.bytes += info.bytes;
+    state.manifest.add(split, info);
+    if state.written.elapsed() >= MANIFEST_EVERY.max(state.took * MANIFEST_SHARE) {
+        let started = Instant::now();
+        let State { recorder, manifest, .. } = &mut *state;
+        recorder.write(manifest)?;
+        (state.written, state.took) = (Instant::now(), started.elapsed());
     }
+    Ok(())
 }
 
 impl RowGenerator<'_> {

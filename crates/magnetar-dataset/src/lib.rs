@@ -36,6 +36,7 @@ mod pose_table;
 mod receiver_files;
 pub mod recipe;
 mod record;
+mod recorder;
 pub mod replay;
 mod reported;
 mod row_batches;
@@ -45,6 +46,7 @@ mod shard;
 pub mod stats;
 mod stream;
 mod unmodelled;
+mod uploads;
 mod verify;
 
 #[cfg(test)]
@@ -57,6 +59,8 @@ mod propagation_tests;
 mod scene_tests;
 #[cfg(test)]
 mod schema_tests;
+#[cfg(all(test, feature = "cloud"))]
+mod store_tests;
 #[cfg(test)]
 mod tests;
 

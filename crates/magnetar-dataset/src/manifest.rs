@@ -32,7 +32,7 @@ pub const GENERATOR_VERSION: u32 = 3;
 const UNRECORDED_CLASS: &str = "unrecorded";
 
 /// A manifest larger than this is not one of ours: a quarter of a million shards take less.
-const MAX_BYTES: u64 = 256 << 20;
+pub(crate) const MAX_MANIFEST_BYTES: u64 = 256 << 20;
 
 /// One Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,14 +166,19 @@ impl Manifest {
     /// If there is none, or it is not one of ours, or it contradicts itself.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(MANIFEST);
-        let text = read_whole(&path, MAX_BYTES, "not a manifest of a magnetar dataset")?;
+        let text = read_whole(&path, MAX_MANIFEST_BYTES, "not a manifest of a magnetar dataset")?;
+        Self::from_text(&text, path)
+    }
+
+    /// Checks the text of a manifest, which lies at a path.
+    pub(crate) fn from_text(text: &str, path: PathBuf) -> Result<Self, Error> {
         // The version comes first: what another one holds may not be what is expected below.
-        if let Ok(Versioned { schema_version }) = serde_json::from_str(&text)
+        if let Ok(Versioned { schema_version }) = serde_json::from_str(text)
             && !schema_version.is_readable()
         {
             return Err(Error::Schema { path, found: schema_version });
         }
-        let manifest: Self = serde_json::from_str(&text)
+        let manifest: Self = serde_json::from_str(text)
             .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a magnetar dataset")))?;
         manifest.check(&path)?;
         Ok(manifest)
@@ -218,9 +223,46 @@ impl Manifest {
     /// If the folder cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let path = folder.join(MANIFEST);
-        let mut text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(&path, e))?;
+        write_whole(&path, self.to_text(&path)?.as_bytes())
+    }
+
+    /// Its text, to be written to a path.
+    pub(crate) fn to_text(&self, path: &Path) -> Result<String, Error> {
+        let mut text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(path, e))?;
         text.push('\n');
-        write_whole(&path, text.as_bytes())
+        Ok(text)
+    }
+
+    /// Takes in what another process has recorded of the same dataset in the meantime; of a shard that both have, this
+    /// record stays.
+    ///
+    /// # Errors
+    /// It is another dataset, or of other rows: then it says how they differ.
+    pub(crate) fn join(&mut self, other: &Self) -> Result<(), String> {
+        let differences = self.differences(other);
+        if !differences.is_empty() {
+            return Err(differences.join("\n  "));
+        }
+        let mut own = std::mem::take(&mut self.splits);
+        for name in self.recipe.splits.keys() {
+            let split = match (own.swap_remove(name), other.splits.get(name)) {
+                (None, None) => continue,
+                (Some(split), None) => split,
+                (None, Some(theirs)) => theirs.clone(),
+                (Some(split), Some(theirs)) if split.rows != theirs.rows => {
+                    return Err(format!("rows of split {name}: {}, {}", split.rows, theirs.rows));
+                }
+                (Some(mut split), Some(theirs)) => {
+                    split.shards.extend_from_slice(&theirs.shards);
+                    // Stable: of two with one number the first is this one's.
+                    split.shards.sort_by_key(|shard| shard.number);
+                    split.shards.dedup_by_key(|shard| shard.number);
+                    split
+                }
+            };
+            self.splits.insert(name.clone(), split);
+        }
+        Ok(())
     }
 
     /// How another dataset's recipe, seed or storage differs from this one's; empty if rows and files of both may
@@ -299,7 +341,7 @@ pub(crate) fn recorded_shard(path: &Path) -> Result<Option<ShardInfo>, Error> {
         Ok(manifest) => manifest,
         Err(error) => {
             // Other programs have manifests, too.
-            let text = read_text(&folder.join(MANIFEST), MAX_BYTES).unwrap_or_default();
+            let text = read_text(&folder.join(MANIFEST), MAX_MANIFEST_BYTES).unwrap_or_default();
             let ours = serde_json::from_str::<Formatted>(&text).is_ok_and(|found| found.format == FORMAT);
             return if ours { Err(error) } else { Ok(None) };
         }

@@ -3,13 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use magnetar_files::{AtomicFile, FolderLock, create_folder, open_file};
+use magnetar_files::{AtomicFile, FolderLock, InputFile, create_folder, place};
 
-use crate::card;
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::folder::{existing, prepare, refuse_foreign_files};
-use crate::manifest::{Manifest, ShardInfo, write_whole};
+use crate::folder::{Presence, existing, prepare, refuse_foreign_files};
+use crate::manifest::{Manifest, ShardInfo};
+use crate::recorder::{Recorder, write_card};
 use crate::shard::Hashing;
 
 /// What a merge did.
@@ -31,8 +31,10 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
     for part in parts {
         sources.push(Dataset::open(part)?);
     }
+    let out = &*place(out)?;
     create_folder(out).map_err(Error::io(out))?;
     let _lock = FolderLock::acquire(out).map_err(Error::io(out))?;
+    let mut recorder = Recorder::new(out)?;
     let before = existing(out)?;
     if before.is_some() {
         sources.insert(0, Dataset::open(out)?);
@@ -59,8 +61,9 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
     prepare(out, &whole, before.as_ref())?;
     if first.folder() != out {
         // The manifest comes first: a merge that was stopped leaves the beginning of this dataset, not nobody's files.
-        whole.write(out)?;
+        recorder.write(&mut whole)?;
     }
+    let presence = Presence::new(out);
     let mut copied = 0;
     for (n, source) in sources.iter().enumerate() {
         let is_part = n > 0 || before.is_none();
@@ -79,7 +82,7 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
                     continue;
                 }
                 if source.folder() == out {
-                    if !shard.is_whole(out, name) {
+                    if !presence.is_whole(name, shard)? {
                         return Err(Error::invalid(&from, DAMAGED));
                     }
                 } else {
@@ -90,8 +93,8 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
             }
         }
     }
-    whole.write(out)?;
-    write_whole(&out.join(card::CARD), card::card(&whole).as_bytes())?;
+    recorder.write(&mut whole)?;
+    write_card(out, &whole)?;
     Ok(Merged { shards: copied, manifest: whole })
 }
 
@@ -120,7 +123,7 @@ fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
 const DAMAGED: &str = "its SHA-256 is not the manifest's; generate this part again";
 
 fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), Error> {
-    let mut source = open_file(from).map_err(Error::io(from))?;
+    let mut source = InputFile::open(from).map_err(Error::io(from))?.reader();
     let file = AtomicFile::create(to).map_err(Error::io(to))?;
     let mut file = Hashing::new(file);
     io::copy(&mut source, &mut file).map_err(Error::io(to))?;
@@ -128,5 +131,5 @@ fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), Error> {
     if bytes != shard.bytes || sha256 != shard.sha256 {
         return Err(Error::invalid(from, DAMAGED));
     }
-    file.commit().map_err(Error::io(to))
+    file.commit_version().map_err(Error::io(to))
 }

@@ -4,7 +4,7 @@
 //! The Parquet reader takes memory for as many bytes as a page's header says, up to 2 GiB. So the headers of all pages that
 //! will be read are looked through first: Thrift's compact protocol, of which only the sizes matter here.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 
 use parquet::file::metadata::ParquetMetaData;
 
@@ -121,9 +121,17 @@ fn read_header(input: &ParquetInput, at: u64, end: u64, window: &mut Vec<u8>) ->
     for most in [SHORT_HEADER, LONG_HEADER] {
         let bytes = usize::try_from(end - at).unwrap_or(most).min(most);
         window.clear();
-        let mut file = input.file();
-        file.seek(SeekFrom::Start(at))?;
-        file.take(bytes as u64).read_to_end(window)?;
+        window.resize(bytes, 0);
+        let mut filled = 0;
+        while filled < bytes {
+            match input.file().read_at(&mut window[filled..], at + filled as u64) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(0) => break,
+                Ok(count) => filled += count,
+            }
+        }
+        window.truncate(filled);
         let header = Compact { bytes: window, at: 0 }.page_header();
         if header.is_some() || window.len() < most {
             return Ok(header);

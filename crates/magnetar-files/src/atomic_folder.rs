@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::folder::{create_folder, folder_of, list_folder};
 use crate::operation;
+use crate::place::{is_in_store, place};
 use crate::temporary::TEMPORARY_PREFIX;
 
 /// A folder made under a temporary name beside its target. `commit` gives it the target's name in one step, in place of
@@ -28,6 +29,11 @@ impl AtomicFolder {
     /// # Errors
     /// The target cannot be replaced, another process is writing it, or the folder cannot be made.
     pub fn create(target: &Path, is_member: impl Fn(&str) -> bool) -> io::Result<Self> {
+        let target = place(target)?;
+        if is_in_store(&target) {
+            let problem = "stores have no folders that are replaced in one step; give a folder of this machine";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
+        }
         let target = std::path::absolute(target)?;
         if target.exists() {
             for path in list_folder(&target)? {

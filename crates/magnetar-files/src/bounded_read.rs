@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::place::{is_in_store, place};
+use crate::store;
+
 /// Why a small file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BoundedReadError {
@@ -24,11 +27,15 @@ pub enum BoundedReadError {
     },
 }
 
-/// Opens a regular file for reading. A pipe or device is refused before it is opened: that could wait for ever.
+/// Opens a regular file for reading; an object of a store is fetched into a file without a name. A pipe or device is refused before it is opened: that could wait for ever.
 ///
 /// # Errors
 /// If it cannot be opened or is no regular file.
 pub fn open_file(path: &Path) -> io::Result<File> {
+    let path = &*place(path)?;
+    if is_in_store(path) {
+        return store::fetch(path);
+    }
     let found = std::fs::metadata(path)?;
     if found.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -44,6 +51,9 @@ pub fn open_file(path: &Path) -> io::Result<File> {
 /// # Errors
 /// If it cannot be read, is no regular file, or holds more.
 pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, BoundedReadError> {
+    if is_in_store(path) {
+        return store::read(path, limit);
+    }
     let file = open_file(path)?;
     let length = file.metadata()?.len();
     if length > limit {

@@ -1,10 +1,13 @@
 //! Folders: made durably, listed, locked by their one writer, and cleared of what killed runs left.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::operation;
+use crate::place::is_in_store;
+use crate::store;
 use crate::temporary::{TEMPORARY_PREFIX, remove_if_stale};
 
 /// The folder a file lies in.
@@ -12,12 +15,13 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes a folder and the folders above it that are missing; each new name is durable.
+/// Makes a folder and the folders above it that are missing; each new name is durable. Stores have no folders: an object's
+/// name is enough.
 ///
 /// # Errors
 /// One cannot be made, or something else has the name.
 pub fn create_folder(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
+    if path.is_dir() || is_in_store(path) {
         return Ok(());
     }
     let above = folder_of(path);
@@ -51,7 +55,39 @@ pub fn nearest_folder(path: &Path) -> &Path {
 /// # Errors
 /// The folder cannot be read.
 pub fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    operation::list(folder)
+    if is_in_store(folder) { store::list(folder) } else { operation::list(folder) }
+}
+
+/// Whether there is a file or folder of this name.
+///
+/// # Errors
+/// A store does not say.
+pub fn exists(path: &Path) -> io::Result<bool> {
+    if is_in_store(path) { store::exists(path) } else { Ok(path.exists()) }
+}
+
+/// Whether there is a folder of this name; in a store, whether anything is in it.
+///
+/// # Errors
+/// A store does not say.
+pub fn is_folder(path: &Path) -> io::Result<bool> {
+    if is_in_store(path) { Ok(!store::list(path)?.is_empty()) } else { Ok(path.is_dir()) }
+}
+
+/// Size of a file, bytes.
+///
+/// # Errors
+/// There is none, or the system does not say.
+pub fn file_size(path: &Path) -> io::Result<u64> {
+    if is_in_store(path) { store::size(path) } else { Ok(fs::metadata(path)?.len()) }
+}
+
+/// Names and sizes in bytes of all that lies in a folder of a store, in few requests.
+///
+/// # Errors
+/// The store refused.
+pub fn file_sizes(folder: &Path) -> io::Result<BTreeMap<String, u64>> {
+    store::sizes(folder)
 }
 
 /// Gives a whole file another name in its folder, replacing what had it, durably.
@@ -59,6 +95,9 @@ pub fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// # Errors
 /// Renaming or syncing the folder failed.
 pub fn rename_file(from: &Path, to: &Path) -> io::Result<()> {
+    if is_in_store(to) {
+        return store::rename(from, to);
+    }
     operation::rename(from, to)?;
     operation::sync_folder(folder_of(to))
 }
@@ -75,6 +114,9 @@ pub fn replacement_path(path: &Path) -> PathBuf {
 /// # Errors
 /// The system refused.
 pub fn remove_file(path: &Path) -> io::Result<()> {
+    if is_in_store(path) {
+        return store::remove(path);
+    }
     match operation::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -86,6 +128,9 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
 /// # Errors
 /// The folder cannot be read, or a file not be removed.
 pub fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    if is_in_store(folder) {
+        return store::remove_unfinished(folder);
+    }
     for path in list_folder(folder)? {
         if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes())) {
             remove_if_stale(&path)?;
@@ -94,7 +139,8 @@ pub fn remove_unfinished(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Held by the one process that writes into a folder. The lock is the folder's own, so that nothing is left behind.
+/// Held by the one process that writes into a folder. The lock is the folder's own, so that nothing is left behind. Stores
+/// have none: there several processes may write, and whatever two of them write is put under a condition.
 #[derive(Debug)]
 pub struct FolderLock {
     /// `None` where folders cannot be locked: outside Unix, and on some network file systems.
@@ -107,6 +153,9 @@ impl FolderLock {
     /// # Errors
     /// Another process holds it: `ResourceBusy`.
     pub fn acquire(folder: &Path) -> io::Result<Self> {
+        if is_in_store(folder) {
+            return Ok(Self { _file: None });
+        }
         let Ok(file) = File::open(folder) else { return Ok(Self { _file: None }) };
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: Some(file) }),

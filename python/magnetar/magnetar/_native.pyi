@@ -190,11 +190,11 @@ class Rows:
 
 @final
 class Dataset:
-    """A dataset on disk."""
+    """A dataset on disk, or in an object store."""
 
     def __new__(cls, folder: _File) -> Dataset: ...
     @property
-    def folder(self) -> Path: ...
+    def folder(self) -> Path | str: ...
     @property
     def recipe(self) -> Recipe: ...
     @property

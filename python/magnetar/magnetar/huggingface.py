@@ -21,6 +21,8 @@ __all__ = ["load", "shards"]
 def shards(dataset: Dataset | str | PathLike[str], split: str) -> list[Path]:
     """The Parquet files of a split, in the order of their rows."""
     folder = (dataset if isinstance(dataset, Dataset) else Dataset(dataset)).folder
+    if isinstance(folder, str):
+        raise DatasetError(f"{folder}: Hugging Face reads files; copy the dataset to a folder with `magnetar merge`")
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     known = manifest["splits"]
     if split not in known:

@@ -1,10 +1,11 @@
-//! Datasets on disk.
+//! Datasets on disk and in object stores.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use magnetar_dataset::{Columns, RowBatches, VerifyOptions, verify};
+use magnetar_files::is_in_store;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -14,7 +15,7 @@ use crate::recipe::Recipe;
 use crate::rows::Rows;
 use crate::run::run;
 
-/// A dataset on disk.
+/// A dataset on disk, or in an object store.
 #[pyclass(frozen, module = "magnetar")]
 pub struct Dataset {
     pub(crate) dataset: Arc<magnetar_dataset::Dataset>,
@@ -29,7 +30,7 @@ struct Asked;
 
 #[pymethods]
 impl Dataset {
-    /// Opens a dataset by its folder.
+    /// Opens a dataset by its folder, or by its address in an object store (`s3://bucket/prefix`).
     #[new]
     fn new(folder: PathBuf) -> PyResult<Self> {
         let dataset = magnetar::open_dataset(&folder)
@@ -37,10 +38,14 @@ impl Dataset {
         Ok(Self { dataset: Arc::new(dataset) })
     }
 
-    /// Its folder.
+    /// Its folder; a string if it is in an object store, as a path would not keep the address.
     #[getter]
-    fn folder(&self) -> PathBuf {
-        self.dataset.folder().to_owned()
+    fn folder<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let folder = self.dataset.folder();
+        match folder.to_str() {
+            Some(address) if is_in_store(folder) => Ok(address.into_pyobject(py)?.into_any()),
+            _ => Ok(folder.into_pyobject(py)?.into_any()),
+        }
     }
 
     /// Its recipe.
@@ -114,8 +119,8 @@ impl Dataset {
         input::from_json(py, &found)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (PathBuf,)) {
-        (py.get_type::<Self>().into_any(), (self.folder(),))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        Ok((py.get_type::<Self>().into_any(), (self.folder(py)?,)))
     }
 
     fn __repr__(&self) -> String {

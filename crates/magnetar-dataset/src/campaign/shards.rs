@@ -61,7 +61,7 @@ impl<'a> Shards<'a> {
         for batch in &open.batches {
             writer.write(batch)?;
         }
-        let info = writer.finish()?;
+        let info = writer.finish()?.commit()?;
         manifest.add(self.split, info);
         Ok(())
     }

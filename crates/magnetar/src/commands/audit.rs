@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use magnetar_files::is_in_store;
 use magnetar_study::{Audit, ConditionAudit, StudyError, audit, audit_rows};
 use serde_json::{Value, json};
 
@@ -63,14 +64,27 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Audits a dataset that was just made and puts the figures on its card. One with too few rows keeps its card.
+/// Audits a dataset that was just made and puts the figures on its card. One with too few rows keeps its card. Where others
+/// write the same dataset at the same time, the last of them leaves the figures of all rows.
 pub fn write_onto_card(folder: &Path) -> anyhow::Result<()> {
-    let dataset = open_dataset(folder)?;
+    let mut dataset = open_dataset(folder)?;
     let _auditing = progress::phase("auditing the rows for the card");
-    match audit(&dataset, ROWS_OF_A_CARD, &|_| {}) {
-        Ok(found) => Ok(dataset.write_audit(&found.to_markdown())?),
-        Err(StudyError::NothingToAudit) => Ok(()),
-        Err(error) => Err(error).with_context(|| format!("{}: the rows cannot be audited", folder.display())),
+    loop {
+        match audit(&dataset, ROWS_OF_A_CARD, &|_| {}) {
+            Ok(found) => dataset.write_audit(&found.to_markdown())?,
+            Err(StudyError::NothingToAudit) => return Ok(()),
+            Err(error) => {
+                return Err(error).with_context(|| format!("{}: the rows cannot be audited", folder.display()));
+            }
+        }
+        if !is_in_store(dataset.folder()) {
+            return Ok(());
+        }
+        let now = open_dataset(folder)?;
+        if now.manifest() == dataset.manifest() {
+            return Ok(());
+        }
+        dataset = now;
     }
 }
 

@@ -32,13 +32,14 @@ Examples:
   magnetar generate --split test --csi none
   magnetar generate --set rf_chain.enabled=false --out clean
   magnetar generate --part 1/4 --out part1         # a quarter of every split; see magnetar merge
+  magnetar generate --part 1/4 --out s3://lab/data # parts may share a place in a store, without a merge
 
 With --limit, --part makes shards smaller where a split would have fewer of them
 than there are parts.")]
 pub struct Args {
     #[command(flatten)]
     recipe: RecipeArgs,
-    /// The dataset's folder.
+    /// The dataset's folder, or its place in an object store (s3://bucket/prefix; docs/scale.md).
     #[arg(short, long, default_value = "data", value_name = "DIR")]
     out: PathBuf,
     /// Only these splits; may be given many times or as a list.

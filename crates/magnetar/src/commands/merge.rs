@@ -24,10 +24,10 @@ Examples:
   magnetar merge part1 part2 part3 part4 --out data
   magnetar merge parts/* --out data --complete     # an error if a part is missing")]
 pub struct Args {
-    /// Folders of the parts.
+    /// Folders of the parts, or their places in an object store.
     #[arg(required = true, value_name = "DIR")]
     parts: Vec<PathBuf>,
-    /// The folder of the whole.
+    /// The folder of the whole, or its place in an object store.
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
     /// Fail if shards are missing, once what there is has been put together.

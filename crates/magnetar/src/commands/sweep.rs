@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
-use magnetar_files::AtomicFile;
+use anyhow::{Context, ensure};
+use magnetar_files::{AtomicFile, is_in_store, place};
 use magnetar_report::sweep::sweep_page;
 use magnetar_study::StudyError;
 use magnetar_study::sweep::{
@@ -131,7 +131,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let out = args.out.as_deref().context("give --out DIR")?;
+    let out = &*place(args.out.as_deref().context("give --out DIR")?)?;
+    ensure!(
+        !is_in_store(out),
+        "{}: a sweep is measured into a folder of this machine; copy it to a store when it is done",
+        out.display()
+    );
     console::say_that_it_resumes();
     let points = args.points.as_ref().map_or(sweep.points.len(), Range::len) as u64;
     let bar = progress::bar(points * sweep.definition.rows, "rows");

@@ -31,7 +31,7 @@ Examples:
   magnetar verify data --sample 1000 --json
   magnetar verify part1 --partial")]
 pub struct Args {
-    /// The folder of a dataset, or of a sweep.
+    /// The folder of a dataset (or its place in an object store), or of a sweep.
     dataset: PathBuf,
     /// Rows of each split to make again.
     #[arg(long, default_value_t = 100, value_name = "N")]
