@@ -2,7 +2,8 @@
 
     server.py PORT                 the store
     server.py PORT BEHIND SHARE    hands requests on to the port BEHIND; a share of them fails: an answer 500 or 503 instead, no
-                                   answer, an answer that is lost after the store has obeyed, or half an answer
+                                   answer, an answer that is lost after the store has obeyed, or half an answer; with a
+                                   share of 1 nothing reaches the store
 """
 
 import http.client
@@ -49,7 +50,8 @@ class Line(socketserver.StreamRequestHandler):
             return
         headers = http.client.parse_headers(self.rfile)
         body = self.rfile.read(int(headers.get("Content-Length") or 0))
-        fate = self.chance.choice(["500", "503", "drop", "lose", "cut"]) if self.chance.random() < self.share else "pass"
+        fates = ["500", "503", "drop", "lose", "cut"] if self.share < 1 else ["500", "503", "drop"]
+        fate = self.chance.choice(fates) if self.chance.random() < self.share else "pass"
         if fate in ("500", "503"):
             self.answer(int(fate), {}, b"<Error><Code>SlowDown</Code></Error>")
             return

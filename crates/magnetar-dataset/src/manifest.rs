@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::recipe::{Recipe, differences, is_split_name};
 use crate::replay::STAND_IN;
 use crate::schema::{SCHEMA_VERSION, SchemaVersion, Shape};
+use crate::shard_lists::{KnownLists, ShardList};
 
 /// Name of the manifest in a dataset's folder.
 pub const MANIFEST: &str = "manifest.json";
@@ -54,13 +55,16 @@ pub struct ShardInfo {
 }
 
 /// The state of one split.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SplitManifest {
     /// Rows when complete.
     pub rows: u64,
     /// Rows of a set.
     pub views: u32,
+    /// In the file, blocks of shards that have lists of their own; empty here, as reading takes them in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<ShardList>,
     /// The shards there are, by number.
     pub shards: Vec<ShardInfo>,
 }
@@ -110,6 +114,13 @@ impl SplitManifest {
     #[must_use]
     pub fn present_rows(&self) -> u64 {
         self.shards.iter().map(|shard| shard.rows).sum()
+    }
+
+    /// The record of a shard, if it is there.
+    #[must_use]
+    pub fn shard(&self, number: u64) -> Option<&ShardInfo> {
+        let place = self.shards.binary_search_by_key(&number, |shard| shard.number).ok()?;
+        self.shards.get(place)
     }
 
     /// Whether all rows are there.
@@ -178,8 +189,12 @@ impl Manifest {
         {
             return Err(Error::Schema { path, found: schema_version });
         }
-        let manifest: Self = serde_json::from_str(text)
+        let mut manifest: Self = serde_json::from_str(text)
             .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a magnetar dataset")))?;
+        if let Some(name) = manifest.splits.keys().find(|name| !is_split_name(name)) {
+            return Err(Error::invalid(&path, format!("{name:?} is no name of a split")));
+        }
+        manifest.take_lists_in(path.parent().unwrap_or(Path::new("")))?;
         manifest.check(&path)?;
         Ok(manifest)
     }
@@ -223,12 +238,15 @@ impl Manifest {
     /// If the folder cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let path = folder.join(MANIFEST);
-        write_whole(&path, self.to_text(&path)?.as_bytes())
+        write_whole(&path, self.to_text(folder, &mut KnownLists::new())?.as_bytes())
     }
 
-    /// Its text, to be written to a path.
-    pub(crate) fn to_text(&self, path: &Path) -> Result<String, Error> {
-        let mut text = serde_json::to_string_pretty(self).map_err(|e| Error::invalid(path, e))?;
+    /// Its text, to be written into a folder. Lists of shards that are not known to be there are written.
+    pub(crate) fn to_text(&self, folder: &Path, known: &mut KnownLists) -> Result<String, Error> {
+        let with_lists = self.has_blocks().then(|| self.with_lists(folder, known)).transpose()?;
+        let written = with_lists.as_ref().unwrap_or(self);
+        let mut text =
+            serde_json::to_string_pretty(written).map_err(|e| Error::invalid(&folder.join(MANIFEST), e))?;
         text.push('\n');
         Ok(text)
     }

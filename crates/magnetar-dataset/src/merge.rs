@@ -72,7 +72,7 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
                 if is_part {
                     progress(1);
                 }
-                let known = whole.splits[name].shards.iter().find(|other| other.number == shard.number);
+                let known = whole.splits[name].shard(shard.number);
                 let from = shard.file(source.folder(), name);
                 if let Some(known) = known {
                     if !known.is_same_file(shard) {

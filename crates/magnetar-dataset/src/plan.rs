@@ -58,7 +58,7 @@ impl Plan {
                 empty.push((name.clone(), rows.div_ceil(u64::from(job.recipe.store.shard_rows))));
             }
             asked.extend(own);
-            manifest.splits.insert(name.clone(), SplitManifest { rows, views: split.views, shards: Vec::new() });
+            manifest.splits.insert(name.clone(), SplitManifest { rows, views: split.views, ..SplitManifest::default() });
         }
         check_writable(&job.out)?;
         let recorder = Recorder::new(&job.out)?;
@@ -135,15 +135,16 @@ impl Plan {
         asked.dedup_by_key(|shard| (shard.split.clone(), shard.number));
         let presence = Presence::new(&self.job.out);
         for shard in asked {
-            let known = self.manifest.splits.get(&shard.split).and_then(|split| {
-                split.shards.iter().find(|info| info.number == shard.number && info.rows == shard.rows).cloned()
-            });
+            let known = self.manifest.splits.get(&shard.split).and_then(|split| split.shard(shard.number));
+            let known = known.filter(|info| info.rows == shard.rows).cloned();
             let whole = known.map(|info| presence.is_whole(&shard.split, &info)).transpose()?;
             if whole == Some(true) {
                 self.kept += shard.rows;
             } else {
-                if let Some(split) = self.manifest.splits.get_mut(&shard.split) {
-                    split.shards.retain(|info| info.number != shard.number);
+                if let Some(split) = self.manifest.splits.get_mut(&shard.split)
+                    && let Ok(place) = split.shards.binary_search_by_key(&shard.number, |info| info.number)
+                {
+                    split.shards.remove(place);
                 }
                 self.pending.push(shard);
             }

@@ -10,6 +10,7 @@ use magnetar_files::{BoundedReadError, Version, is_in_store, read_version, write
 use crate::card;
 use crate::error::Error;
 use crate::manifest::{MANIFEST, MAX_MANIFEST_BYTES, Manifest, write_whole};
+use crate::shard_lists::KnownLists;
 
 /// How often a manifest is tried that others change all the time. Each failure is another one's success.
 const TURNS: u32 = 200;
@@ -20,7 +21,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Writes the manifest of one folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
+    folder: PathBuf,
     path: PathBuf,
+    /// Lists of shards that are there.
+    lists: KnownLists,
     /// What is replaced.
     version: Version,
 }
@@ -34,7 +38,7 @@ impl Recorder {
         let path = folder.join(MANIFEST);
         let found = if is_in_store(folder) { read(&path)? } else { None };
         let version = found.map_or_else(|| Version::absent(&path), |(_, version)| version);
-        Ok(Self { path, version })
+        Ok(Self { folder: folder.to_owned(), path, lists: KnownLists::new(), version })
     }
 
     /// Writes the manifest, with what others have recorded since.
@@ -43,7 +47,7 @@ impl Recorder {
     /// If it cannot be written, or others have recorded another dataset.
     pub(crate) fn write(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
         for turn in 0..TURNS {
-            let text = manifest.to_text(&self.path)?;
+            let text = manifest.to_text(&self.folder, &mut self.lists)?;
             let written = write_version(&self.path, text.as_bytes(), &self.version).map_err(Error::io(&self.path))?;
             if let Some(version) = written {
                 self.version = version;

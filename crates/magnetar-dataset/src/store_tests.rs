@@ -141,6 +141,32 @@ fn another_dataset_is_not_written_over() {
 }
 
 #[test]
+fn lists_of_many_shards_are_read_back_and_damage_to_them_is_reported() {
+    // Shards of 10 rows: 12 of them, of which tests put the first 8 into a list (see `shard_lists.rs`).
+    let folder = tempfile::tempdir().unwrap();
+    let many = |out: &Path| {
+        let mut job = job(out, 120);
+        Arc::make_mut(&mut job.recipe).store.shard_rows = 10;
+        job
+    };
+    for out in [folder.path().to_owned(), in_store("lists")] {
+        run(many(&out));
+        let text = String::from_utf8(read_bytes(&out.join("manifest.json"), 1 << 20).unwrap()).unwrap();
+        assert!(text.contains("\"lists\"") && text.matches("\"number\"").count() == 2 * 4, "{text}");
+        assert_eq!(Manifest::read(&out).unwrap().splits["test"].shards.len(), 12);
+        assert_eq!(Plan::new(many(&out)).unwrap().rows(), 0);
+        assert_eq!(problems(&out, false), Vec::<String>::new());
+    }
+    let whole = content(folder.path());
+    assert!(whole == content(&in_store("lists")));
+    let path = folder.path().join("test/shards-00000.json");
+    let text = String::from_utf8(read_bytes(&path, 1 << 20).unwrap()).unwrap();
+    std::fs::write(&path, text.replacen("10", "11", 1)).unwrap();
+    let error = Dataset::open(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("shards-00000.json") && error.contains("damaged"), "{error}");
+}
+
+#[test]
 fn parts_are_merged_from_stores_and_into_them() {
     let (out, folder) = (in_store("merged"), tempfile::tempdir().unwrap());
     let parts = [in_store("part-1"), folder.path().join("part-2")];

@@ -66,7 +66,7 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
     for (name, split) in &recipe.splits {
         let inside = folder.path().join(name);
         magnetar_files::create_folder(&inside).map_err(Error::io(&inside))?;
-        let whole = SplitManifest { rows: split.rows(), views: split.views, shards: Vec::new() };
+        let whole = SplitManifest { rows: split.rows(), views: split.views, ..SplitManifest::default() };
         manifest.splits.insert(name.clone(), whole);
         let mut shards = Shards::new(folder.path(), name, split.rows(), u64::from(recipe.store.shard_rows));
         for (opened, receiver) in

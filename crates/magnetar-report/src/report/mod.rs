@@ -106,7 +106,8 @@ mod tests {
             sha256: String::new(),
             checksums: None,
         };
-        SplitManifest { rows: 1000, views: 1, shards: shards.iter().enumerate().map(shard).collect() }
+        let shards = shards.iter().enumerate().map(shard).collect();
+        SplitManifest { rows: 1000, views: 1, shards, ..SplitManifest::default() }
     }
 
     #[test]
