@@ -97,7 +97,8 @@ pub(crate) fn check_columns(
             format!("the manifest has checksums of {} column chunks, it has {expected}", checksums.chunks.len());
         return Err(Error::damaged(path, problem));
     }
-    let parts = metadata.row_groups().iter().flat_map(|group| leaves.iter().filter_map(|&leaf| group.columns().get(leaf)));
+    let parts =
+        metadata.row_groups().iter().flat_map(|group| leaves.iter().filter_map(|&leaf| group.columns().get(leaf)));
     let parts = parts.map(|chunk| chunk.byte_range()).map(|(start, length)| start..start.saturating_add(length));
     file.prepare(parts.collect()).map_err(Error::io(path))?;
     let mut group_sums = checksums.chunks.as_slice();

@@ -245,8 +245,7 @@ impl Manifest {
     pub(crate) fn to_text(&self, folder: &Path, known: &mut KnownLists) -> Result<String, Error> {
         let with_lists = self.has_blocks().then(|| self.with_lists(folder, known)).transpose()?;
         let written = with_lists.as_ref().unwrap_or(self);
-        let mut text =
-            serde_json::to_string_pretty(written).map_err(|e| Error::invalid(&folder.join(MANIFEST), e))?;
+        let mut text = serde_json::to_string_pretty(written).map_err(|e| Error::invalid(&folder.join(MANIFEST), e))?;
         text.push('\n');
         Ok(text)
     }

@@ -58,7 +58,9 @@ impl Plan {
                 empty.push((name.clone(), rows.div_ceil(u64::from(job.recipe.store.shard_rows))));
             }
             asked.extend(own);
-            manifest.splits.insert(name.clone(), SplitManifest { rows, views: split.views, ..SplitManifest::default() });
+            manifest
+                .splits
+                .insert(name.clone(), SplitManifest { rows, views: split.views, ..SplitManifest::default() });
         }
         check_writable(&job.out)?;
         let recorder = Recorder::new(&job.out)?;

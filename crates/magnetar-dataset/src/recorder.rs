@@ -77,7 +77,8 @@ fn read(path: &Path) -> Result<Option<(String, Version)>, Error> {
         BoundedReadError::Io(source) => Error::io(path)(source),
         other => Error::invalid(path, format!("not a manifest of a magnetar dataset: {other}")),
     })?;
-    let text = |bytes| String::from_utf8(bytes).map_err(|_| Error::invalid(path, "not a manifest of a magnetar dataset"));
+    let text =
+        |bytes| String::from_utf8(bytes).map_err(|_| Error::invalid(path, "not a manifest of a magnetar dataset"));
     found.map(|(bytes, version)| Ok((text(bytes)?, version))).transpose()
 }
 

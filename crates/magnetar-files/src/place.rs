@@ -28,7 +28,9 @@ pub enum PlaceError {
         expected: String,
     },
     /// Credentials, which end up in logs and histories of shells. They are not repeated here.
-    #[error("{scheme}://...@{rest}: no credentials in a URL, please; they are taken from the environment (docs/scale.md)")]
+    #[error(
+        "{scheme}://...@{rest}: no credentials in a URL, please; they are taken from the environment (docs/scale.md)"
+    )]
     Credentials {
         /// The part before `://`.
         scheme: String,
@@ -140,7 +142,8 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused_without_its_secrets() {
-        for url in ["s3://key:secret@bucket/x", "az://secret@bucket", "s3:///x?secret", "gs://b/x?sig=secret", "s3://"] {
+        for url in ["s3://key:secret@bucket/x", "az://secret@bucket", "s3:///x?secret", "gs://b/x?sig=secret", "s3://"]
+        {
             let problem = placed(url).unwrap_err();
             assert!(!problem.contains("secret"), "{problem}");
         }

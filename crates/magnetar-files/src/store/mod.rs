@@ -8,6 +8,8 @@ mod store_file;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use operations::{Version, exists, list, read, read_version, remove, remove_unfinished, rename, size, sizes, swap};
+pub(crate) use operations::{
+    Version, exists, list, read, read_version, remove, remove_unfinished, rename, size, sizes, swap,
+};
 pub(crate) use remote_file::{RemoteFile, fetch};
 pub(crate) use store_file::StoreFile;

@@ -112,9 +112,8 @@ impl RemoteFile {
 
     fn fetch(&self, part: Range<u64>) -> io::Result<()> {
         let once = || async {
-            let options = GetOptions::new()
-                .with_range(Some(GetRange::Bounded(part.clone())))
-                .with_if_match(self.e_tag.clone());
+            let options =
+                GetOptions::new().with_range(Some(GetRange::Bounded(part.clone()))).with_if_match(self.e_tag.clone());
             let found = self.object.store.get_opts(&self.object.name, options).await?;
             let (mut at, mut stream) = (part.start, found.into_stream());
             while let Some(bytes) = stream.next().await {

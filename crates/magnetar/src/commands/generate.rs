@@ -32,7 +32,7 @@ Examples:
   magnetar generate --split test --csi none
   magnetar generate --set rf_chain.enabled=false --out clean
   magnetar generate --part 1/4 --out part1         # a quarter of every split; see magnetar merge
-  magnetar generate --part 1/4 --out s3://lab/data # parts may share a place in a store, without a merge
+  magnetar generate --part 1/4 --out s3://lab/data # parts may share one place in a store
 
 With --limit, --part makes shards smaller where a split would have fewer of them
 than there are parts.")]
