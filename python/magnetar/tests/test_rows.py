@@ -1,6 +1,8 @@
 """Recipes, rows, datasets: the bits of `magnetar generate`, through Arrow and numpy."""
 
 import pickle
+import subprocess
+import sys
 
 import magnetar
 import numpy as np
@@ -143,3 +145,21 @@ def test_bad_input_raises_a_named_exception(small, number):
     call, error = BAD[number]
     with pytest.raises(error):
         call(small)
+
+
+IN_A_STORE = """
+import pickle, sys
+import magnetar, magnetar._native, pyarrow
+
+# A store in the memory of this process stands for any other.
+place = "memory://tests/merged"
+assert magnetar._native.run_cli(["magnetar", "merge", sys.argv[1], "--out", place]) == 0
+stored, small = magnetar.Dataset(place), magnetar.Dataset(sys.argv[1])
+assert stored.folder == place and pickle.loads(pickle.dumps(stored)).splits == stored.splits == small.splits
+assert pyarrow.table(stored.rows("train")).equals(pyarrow.table(small.rows("train")))
+assert not stored.verify(sample=4)["problems"]
+"""
+
+
+def test_a_dataset_in_a_store_is_read_like_one_on_disk(small):
+    subprocess.run([sys.executable, "-c", IN_A_STORE, str(small)], check=True)
