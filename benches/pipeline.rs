@@ -115,6 +115,10 @@ fn stages() {
     }
     let made = allocations(|| (0..ROWS).for_each(|index| rows.row_into(index, &mut record).unwrap()));
     println!("\nallocations in making {ROWS} rows: {made}");
+    let stored = |rows: u64| allocations(|| drop(generate(&recipe, rows, 1)));
+    let (fewer, more) = (stored(ROWS), stored(2 * ROWS));
+    let shards = ROWS / u64::from(recipe.store.shard_rows);
+    println!("allocations of a shard of {} rows: {}", recipe.store.shard_rows, more.saturating_sub(fewer) / shards);
     let started = Instant::now();
     generate(&recipe, ROWS, 1);
     let whole = started.elapsed().as_secs_f64();

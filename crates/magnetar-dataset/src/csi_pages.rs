@@ -1,39 +1,31 @@
-//! The column chunk of `csi`, page by page, without the detour through repetition and definition levels of every number.
+//! The column chunk of `csi`, page by page, straight from the rows' numbers.
 //!
 //! Every row has as many numbers as any other, none of them null, so a page's levels are the same few bytes for each of its
-//! rows. Its numbers are split into byte planes (`BYTE_STREAM_SPLIT`), and only those are compressed that get smaller: signs
-//! and exponents do, mantissas of noise do not. In the page's one zstd frame the others are raw blocks, so any reader takes
-//! it for what it is.
-
-use std::io::{self, Read};
-use std::sync::Arc;
+//! rows. Its numbers are split into byte planes (`BYTE_STREAM_SPLIT`) as they come.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Float16Type, Float32Type};
-use bytes::Bytes;
-use crc32fast::Hasher;
-use parquet::basic::{Compression as Codec, Encoding};
-use parquet::column::writer::ColumnCloseResult;
+use half::f16;
+use half::slice::HalfFloatSliceExt;
+use num_complex::Complex32;
+use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder};
-use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::ColumnDescPtr;
 
+use crate::column_chunk::{ChunkAbout, DataPages, Page, WrittenChunk};
 use crate::frame::Frame;
+use crate::page_encoding::{split_planes, varint};
 
 /// Rows of a data page of the observation: small pages make single rows cheap to read.
 pub(crate) const PAGE_ROWS: usize = 64;
-
-/// Bytes of a plane that are looked at to tell whether it compresses.
-const SAMPLE: usize = 4096;
-/// A plane whose bytes hold more than this many bits each is stored as it is.
-const MOST_BITS: f64 = 7.6;
 
 /// How the numbers are stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageLayout {
     /// Numbers of one row.
     pub(crate) row: usize,
+    /// Bytes of one number: 4, or 2.
+    pub(crate) width: usize,
     /// In byte planes, or number by number.
     pub(crate) split: bool,
     /// With zstd at this level, or not compressed.
@@ -43,41 +35,51 @@ pub(crate) struct PageLayout {
 /// The column chunk while it is written.
 pub(crate) struct CsiPages {
     layout: PageLayout,
-    /// Rows that do not fill a page yet, little-endian.
-    waiting: Vec<u8>,
-    /// Bytes of one number.
-    width: usize,
     frame: Option<Frame>,
-    /// The page before compression; kept for its room.
+    /// A page before compression: the levels of a full one, and then its numbers.
     page: Vec<u8>,
-    /// Headers and data by turns.
-    blobs: Vec<Bytes>,
-    index: OffsetIndexBuilder,
+    /// Bytes of these levels.
+    head: usize,
+    /// Rows on the page so far.
     rows: usize,
-    bytes: usize,
-    uncompressed_bytes: usize,
-    sum: Hasher,
+    pages: DataPages,
+    /// One row of narrow numbers.
+    narrow: Vec<f16>,
 }
 
 impl CsiPages {
-    /// Without rows.
+    /// Without rows; `room` is memory for what will be written.
     ///
     /// # Errors
     /// If zstd does not have the level.
-    pub(crate) fn new(layout: PageLayout, width: usize) -> io::Result<Self> {
-        Ok(Self {
-            layout,
-            waiting: Vec::new(),
-            width,
-            frame: layout.level.map(Frame::new).transpose()?,
-            page: Vec::new(),
-            blobs: Vec::new(),
-            index: OffsetIndexBuilder::new(),
-            rows: 0,
-            bytes: 0,
-            uncompressed_bytes: 0,
-            sum: Hasher::new(),
-        })
+    pub(crate) fn new(layout: PageLayout, room: Vec<u8>) -> std::io::Result<Self> {
+        let mut page = Vec::new();
+        levels(PAGE_ROWS, layout.row, &mut page);
+        let head = page.len();
+        page.resize(head + PAGE_ROWS * layout.row * layout.width, 0);
+        let narrow = vec![f16::ZERO; if layout.width == size_of::<f16>() { layout.row } else { 0 }];
+        let frame = layout.level.map(Frame::new).transpose()?;
+        Ok(Self { layout, frame, page, head, rows: 0, pages: DataPages::new(room), narrow })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// If it has another number of bins, or zstd fails.
+    pub(crate) fn push(&mut self, csi: &[Complex32]) -> Result<(), ParquetError> {
+        let numbers: &[f32] = bytemuck::cast_slice(csi);
+        if numbers.len() != self.layout.row {
+            let (found, expected) = (numbers.len(), self.layout.row);
+            return Err(ParquetError::General(format!("an observation has {found} numbers, others have {expected}")));
+        }
+        if self.narrow.is_empty() {
+            return self.push_bytes(bytemuck::cast_slice(numbers));
+        }
+        let mut narrow = std::mem::take(&mut self.narrow);
+        narrow.convert_from_f32_slice(numbers);
+        let pushed = self.push_bytes(bytemuck::cast_slice(&narrow));
+        self.narrow = narrow;
+        pushed
     }
 
     /// Adds the rows of a column of fixed lists.
@@ -92,158 +94,60 @@ impl CsiPages {
             DataType::Float16 => bytemuck::cast_slice(list.values().as_primitive::<Float16Type>().values()),
             found => return Err(other(found)),
         };
-        let (page, mut rest) = (PAGE_ROWS * self.layout.row * self.width, numbers);
-        while !rest.is_empty() {
-            if self.waiting.is_empty() && rest.len() >= page {
-                let (full, after) = rest.split_at(page);
-                self.add_page(full)?;
-                rest = after;
-                continue;
-            }
-            let (taken, after) = rest.split_at(rest.len().min(page - self.waiting.len()));
-            self.waiting.extend_from_slice(taken);
-            rest = after;
-            if self.waiting.len() == page {
-                self.flush()?;
-            }
-        }
-        Ok(())
+        numbers.chunks_exact(self.layout.row * self.layout.width).try_for_each(|row| self.push_bytes(row))
     }
 
-    fn flush(&mut self) -> Result<(), ParquetError> {
-        let waiting = std::mem::take(&mut self.waiting);
-        if !waiting.is_empty() {
-            self.add_page(&waiting)?;
-        }
-        self.waiting = waiting;
-        self.waiting.clear();
-        Ok(())
-    }
-
-    /// Adds a page of whole rows.
-    fn add_page(&mut self, numbers: &[u8]) -> Result<(), ParquetError> {
-        let values = numbers.len() / self.width;
-        let rows = values / self.layout.row;
-        self.page.clear();
-        levels(rows, self.layout.row, &mut self.page);
-        let head = self.page.len();
-        if self.layout.split {
-            self.page.resize(head + numbers.len(), 0);
-            match self.width {
-                4 => split::<4>(numbers, &mut self.page[head..]),
-                _ => split::<2>(numbers, &mut self.page[head..]),
-            }
+    /// Adds a row of numbers as they are stored, little-endian.
+    fn push_bytes(&mut self, row: &[u8]) -> Result<(), ParquetError> {
+        let PageLayout { row: numbers, width, split, .. } = self.layout;
+        let values = &mut self.page[self.head..];
+        if split {
+            split_planes(width, row, values, PAGE_ROWS * numbers, self.rows * numbers);
         } else {
-            self.page.extend_from_slice(numbers);
+            values[self.rows * row.len()..][..row.len()].copy_from_slice(row);
         }
-        let data = match &mut self.frame {
-            None => self.page.clone(),
-            Some(frame) if self.layout.split => {
-                // Mantissas come before exponents: from the first plane that compresses on, all are.
-                let raw = self.page[head..].chunks_exact(values).take_while(|plane| !compresses(plane)).count();
-                let (raw, compressed) = self.page.split_at(head + raw * values);
-                frame.make(raw, compressed)?
-            }
-            Some(frame) => frame.whole(&self.page)?,
+        self.rows += 1;
+        if self.rows == PAGE_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes the page, full or not.
+    fn flush(&mut self) -> Result<(), ParquetError> {
+        let PageLayout { row, width, .. } = self.layout;
+        let encoding = self.encoding();
+        let rows = std::mem::take(&mut self.rows);
+        let (planes, plane) = if self.layout.split { (width, rows * row) } else { (1, rows * row * width) };
+        let shorter: Vec<u8>;
+        let (bytes, head) = if rows == PAGE_ROWS {
+            (&self.page, self.head)
+        } else if rows == 0 {
+            return Ok(());
+        } else {
+            let mut page = Vec::new();
+            levels(rows, row, &mut page);
+            let head = page.len();
+            let full = plane / rows * PAGE_ROWS;
+            self.page[self.head..].chunks_exact(full).take(planes).for_each(|all| page.extend(&all[..plane]));
+            shorter = page;
+            (&shorter, head)
         };
-        let mut data_sum = Hasher::new();
-        data_sum.update(&data);
-        let encoding = if self.layout.split { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN };
-        let header = header(self.page.len(), data.len(), values, encoding, data_sum.clone().finalize());
-        self.sum.update(&header);
-        self.sum.combine(&data_sum);
-        let size = header.len() + data.len();
-        self.index.append_offset_and_size(self.bytes as i64, i32::try_from(size).unwrap_or(i32::MAX));
-        self.index.append_row_count(rows as i64);
-        self.bytes += size;
-        self.uncompressed_bytes += header.len() + self.page.len();
-        self.rows += rows;
-        self.blobs.extend([Bytes::from(header), Bytes::from(data)]);
+        let page = Page { bytes, planes: self.layout.split.then_some((head, plane)) };
+        self.pages.add(&page, self.frame.as_mut(), (rows, rows * row), encoding)?;
         Ok(())
     }
 
-    /// The chunk, what Parquet's footer says of it, and its CRC-32.
+    fn encoding(&self) -> Encoding {
+        if self.layout.split { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN }
+    }
+
+    /// The chunk.
     ///
     /// # Errors
     /// If zstd fails.
-    pub(crate) fn close(
-        mut self,
-        column: ColumnDescPtr,
-    ) -> Result<(CsiChunk, ColumnCloseResult, Hasher), ParquetError> {
+    pub(crate) fn close(mut self, column: ColumnDescPtr) -> Result<WrittenChunk, ParquetError> {
         self.flush()?;
-        let encoding = if self.layout.split { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN };
-        let codec = match self.layout.level {
-            None => Codec::UNCOMPRESSED,
-            Some(_) => Codec::ZSTD(Default::default()),
-        };
-        let metadata = ColumnChunkMetaData::builder(column)
-            .set_compression(codec)
-            .set_encodings(vec![encoding, Encoding::RLE])
-            .set_total_compressed_size(self.bytes as i64)
-            .set_total_uncompressed_size(self.uncompressed_bytes as i64)
-            .set_num_values((self.rows * self.layout.row) as i64)
-            .set_data_page_offset(0)
-            .build()?;
-        let close = ColumnCloseResult {
-            bytes_written: self.bytes as u64,
-            rows_written: self.rows as u64,
-            metadata,
-            bloom_filter: None,
-            column_index: None,
-            offset_index: Some(self.index.build()),
-        };
-        Ok((CsiChunk { blobs: Arc::new(self.blobs), bytes: self.bytes }, close, self.sum))
-    }
-}
-
-/// A written chunk, to be read once from its start.
-pub(crate) struct CsiChunk {
-    blobs: Arc<Vec<Bytes>>,
-    bytes: usize,
-}
-
-/// Reads a chunk blob by blob.
-pub(crate) struct CsiChunkReader {
-    blobs: Arc<Vec<Bytes>>,
-    blob: usize,
-    at: usize,
-}
-
-impl Length for CsiChunk {
-    fn len(&self) -> u64 {
-        self.bytes as u64
-    }
-}
-
-impl ChunkReader for CsiChunk {
-    type T = CsiChunkReader;
-
-    fn get_read(&self, start: u64) -> Result<CsiChunkReader, ParquetError> {
-        match start {
-            0 => Ok(CsiChunkReader { blobs: Arc::clone(&self.blobs), blob: 0, at: 0 }),
-            _ => Err(ParquetError::General("a new chunk is read from its start".into())),
-        }
-    }
-
-    fn get_bytes(&self, _: u64, _: usize) -> Result<Bytes, ParquetError> {
-        Err(ParquetError::General("a new chunk is read as a stream".into()))
-    }
-}
-
-impl Read for CsiChunkReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Some(blob) = self.blobs.get(self.blob) {
-            let left = &blob[self.at..];
-            if left.is_empty() {
-                (self.blob, self.at) = (self.blob + 1, 0);
-                continue;
-            }
-            let count = left.len().min(buffer.len());
-            buffer[..count].copy_from_slice(&left[..count]);
-            self.at += count;
-            return Ok(count);
-        }
-        Ok(0)
+        let encodings = vec![self.encoding(), Encoding::RLE];
+        let frame = self.frame.as_mut();
+        self.pages.close(ChunkAbout { column, encodings, statistics: None, dictionary: None, frame })
     }
 }
 
@@ -264,60 +168,4 @@ fn levels(rows: usize, row: usize, page: &mut Vec<u8>) {
     runs.push(2);
     page.extend_from_slice(&(runs.len() as u32).to_le_bytes());
     page.extend_from_slice(&runs);
-}
-
-/// First bytes of all numbers, then their second bytes, and so on.
-fn split<const WIDTH: usize>(numbers: &[u8], planes: &mut [u8]) {
-    let numbers = numbers.as_chunks::<WIDTH>().0;
-    for (byte, plane) in planes.chunks_exact_mut(numbers.len().max(1)).enumerate().take(WIDTH) {
-        for (to, number) in plane.iter_mut().zip(numbers) {
-            *to = number[byte];
-        }
-    }
-}
-
-/// Whether a plane's bytes are uneven enough for compression to pay, by a sample of them.
-fn compresses(plane: &[u8]) -> bool {
-    let sample = &plane[..plane.len().min(SAMPLE)];
-    let mut counts = [0u32; 256];
-    for byte in sample {
-        counts[usize::from(*byte)] += 1;
-    }
-    let count = sample.len().max(1) as f64;
-    let bits = |n: &u32| if *n == 0 { 0.0 } else { f64::from(*n) / count * libm::log2(count / f64::from(*n)) };
-    counts.iter().map(bits).sum::<f64>() < MOST_BITS
-}
-
-/// The header of a data page in Thrift's compact protocol.
-fn header(uncompressed: usize, compressed: usize, values: usize, encoding: Encoding, checksum: u32) -> Vec<u8> {
-    /// A field of type i32, or struct, whose number is one more than that of the field before.
-    const NEXT_I32: u8 = 0x15;
-    const NEXT_STRUCT: u8 = 0x1c;
-    const END: u8 = 0;
-    /// The number of the encoding of levels, `RLE`.
-    const RLE: i32 = 3;
-    let number = |value: i32, header: &mut Vec<u8>| {
-        header.push(NEXT_I32);
-        varint(u64::from(((value << 1) ^ (value >> 31)).cast_unsigned()), header);
-    };
-    let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
-    let mut header = Vec::with_capacity(32);
-    for value in [0, size(uncompressed), size(compressed), checksum.cast_signed()] {
-        number(value, &mut header);
-    }
-    header.push(NEXT_STRUCT);
-    for value in [size(values), encoding as i32, RLE, RLE] {
-        number(value, &mut header);
-    }
-    header.extend([END, END]);
-    header
-}
-
-/// Seven bits a byte, the lowest first.
-fn varint(mut value: u64, to: &mut Vec<u8>) {
-    while value >= 0x80 {
-        to.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
 }

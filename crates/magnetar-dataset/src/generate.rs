@@ -1,25 +1,26 @@
 //! Carrying a job out: shards in parallel, rows in order, memory flat.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use magnetar_files::{is_in_store, replacement_path};
+use magnetar_files::{AtomicFile, is_in_store, replacement_path};
 use rayon::prelude::*;
 
 use arrow::array::RecordBatch;
 
 use crate::columns::BatchBuilder;
 use crate::error::Error;
+use crate::finisher::{Finisher, Outcome};
 use crate::generator::{Generator, RowGenerator};
 use crate::job::Pending;
 use crate::manifest::{Manifest, ShardInfo};
 use crate::plan::Plan;
 use crate::recorder::{Recorder, write_card};
 use crate::schema::Shape;
-use crate::shard::{FinishedShard, ShardPlan, ShardWriter};
+use crate::shard::{ShardPlan, ShardWriter};
 use crate::uploads::while_delivering;
 
 /// Rows made before they are encoded.
@@ -58,7 +59,18 @@ struct Workers<'a> {
     pool: rayon::ThreadPool,
     generators: IndexMap<String, Generator>,
     count: &'a (dyn Fn(u64) + Sync),
+    /// Memory that shards took, for the next ones.
+    room: Mutex<Vec<Vec<u8>>>,
 }
+
+impl Workers<'_> {
+    fn rooms(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A shard with all its rows, not yet finished.
+type MadeShard<'a> = (&'a Pending, ShardWriter<'a, AtomicFile>);
 
 struct State {
     manifest: Manifest,
@@ -131,7 +143,7 @@ impl Plan {
             rows.fetch_add(n, Ordering::Relaxed);
             progress(n);
         };
-        let workers = Workers { pool, generators, count: &count };
+        let workers = Workers { pool, generators, count: &count, room: Mutex::default() };
         let (longer, missing): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.pending).into_iter().partition(|shard| shard.replaces);
         let (longer, missing): (Vec<&Pending>, Vec<&Pending>) = (longer.iter().collect(), missing.iter().collect());
@@ -189,24 +201,34 @@ impl Plan {
         shards: &[&'a Pending],
         finished: &(dyn Fn(&'a Pending, ShardInfo) -> Result<(), Error> + Sync),
     ) -> Result<(), Error> {
-        let stopped = AtomicBool::new(false);
-        let failure: Mutex<Option<Error>> = Mutex::new(None);
-        let commit = |(shard, whole): (&'a Pending, FinishedShard)| {
-            if failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-                return;
-            }
-            if let Err(error) = whole.commit().and_then(|info| finished(shard, info)) {
-                stopped.store(true, Ordering::Relaxed);
-                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-            }
+        let outcome = Outcome::default();
+        let finish = |(shard, writer): MadeShard<'a>| {
+            outcome.note(writer.finish().and_then(|(info, room)| {
+                workers.rooms().push(room);
+                finished(shard, info)
+            }));
         };
-        let make = |deliver: &(dyn Fn((&'a Pending, FinishedShard)) + Sync)| {
-            self.make_and_deliver(workers, shards, &stopped, deliver)
-        };
-        // A disk takes a shard at once; a store takes its time, in which others are made.
-        let result = if is_in_store(&self.job.out) { while_delivering(&commit, make) } else { make(&commit) };
-        let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        result.and(failure.map_or(Ok(()), Err))
+        if is_in_store(&self.job.out) {
+            // A store takes its time: several shards are on their way at once.
+            let deliver = |made: MadeShard<'a>| {
+                if !outcome.is_failure() {
+                    finish(made);
+                }
+            };
+            while_delivering(&deliver, |deliver| self.make_and_deliver(workers, shards, &outcome, deliver));
+        } else {
+            std::thread::scope(|scope| {
+                let threads = 0..workers.pool.current_num_threads();
+                let finishers: Vec<_> = threads.map(|_| Finisher::start(scope, &finish)).collect();
+                self.make_and_deliver(workers, shards, &outcome, &|made| {
+                    let own = rayon::current_thread_index().unwrap_or(0);
+                    if let Some(left) = finishers[own].give(made) {
+                        finish(left);
+                    }
+                });
+            });
+        }
+        outcome.into_result()
     }
 
     /// Makes shards in parallel until all are made or somebody has failed.
@@ -214,33 +236,30 @@ impl Plan {
         &self,
         workers: &Workers<'_>,
         shards: &[&'a Pending],
-        stopped: &AtomicBool,
-        deliver: &(dyn Fn((&'a Pending, FinishedShard)) + Sync),
-    ) -> Result<(), Error> {
+        outcome: &Outcome,
+        deliver: &(dyn Fn(MadeShard<'a>) + Sync),
+    ) {
+        let pool = &workers.pool;
         // With fewer shards than threads the rows of a shard are shared out instead.
-        let Workers { pool, generators, count } = workers;
         let by_shard = shards.len() >= pool.current_num_threads();
-        let make = |shard: &&'a Pending| -> Result<(), Error> {
-            if stopped.load(Ordering::Relaxed) {
-                return Ok(());
+        let make = |shard: &&'a Pending| {
+            if outcome.is_failure() {
+                return;
             }
-            let made = self.make_shard(shard, &generators[&shard.split], !by_shard, count, stopped);
-            if made.is_err() {
-                stopped.store(true, Ordering::Relaxed);
+            match self.make_shard(shard, workers, !by_shard, outcome) {
+                Ok(None) => {}
+                Ok(Some(writer)) => deliver((shard, writer)),
+                Err(error) => outcome.note(Err(error)),
             }
-            if let Some(whole) = made? {
-                deliver((shard, whole));
-            }
-            Ok(())
         };
         pool.install(|| {
             if by_shard {
                 // One shard per thread at a time, in order, so that a resumed job has a dense beginning.
-                shards.par_iter().with_max_len(1).map(make).collect::<Vec<_>>().into_iter().collect()
+                shards.par_iter().with_max_len(1).for_each(make);
             } else {
-                shards.iter().try_for_each(make)
+                shards.iter().for_each(make);
             }
-        })
+        });
     }
 
     /// The file a shard is written to.
@@ -249,24 +268,27 @@ impl Plan {
         if shard.replaces { replacement_path(&path) } else { path }
     }
 
-    /// `None` if another thread's failure stopped it.
-    fn make_shard(
+    /// A shard with all its rows, to be finished; `None` if another thread's failure stopped it.
+    fn make_shard<'a>(
         &self,
-        shard: &Pending,
-        generator: &Generator,
+        shard: &'a Pending,
+        workers: &Workers<'_>,
         share_rows: bool,
-        count: &(dyn Fn(u64) + Sync),
-        stopped: &AtomicBool,
-    ) -> Result<Option<FinishedShard>, Error> {
-        let mut writer = ShardWriter::create(self.target(shard), &self.manifest, shard.plan())?;
+        outcome: &Outcome,
+    ) -> Result<Option<ShardWriter<'a, AtomicFile>>, Error> {
+        let generator = &workers.generators[&shard.split];
+        let room = workers.rooms().pop().unwrap_or_default();
+        let mut writer = ShardWriter::create(self.target(shard), &self.manifest, shard.plan(), room)?;
         let end = shard.start + shard.rows;
         let chunks = |from: u64, n: u64| (0..n).map(move |i| from + i * CHUNK_ROWS).take_while(move |from| *from < end);
         let mut from = shard.start;
         let mut rows = generator.rows();
+        let mut record = rows.blank();
         while from < end {
-            if stopped.load(Ordering::Relaxed) {
+            if outcome.is_failure() {
                 return Ok(None);
             }
+            let mut to = (from + CHUNK_ROWS).min(end);
             if share_rows {
                 let wave: Vec<u64> = chunks(from, 2 * rayon::current_num_threads() as u64).collect();
                 let batches = wave
@@ -276,17 +298,19 @@ impl Plan {
                 for batch in &batches {
                     writer.write(batch)?;
                 }
-                let after = wave.last().map_or(end, |last| (last + CHUNK_ROWS).min(end));
-                count(after - from);
-                from = after;
+                to = wave.last().map_or(end, |last| (last + CHUNK_ROWS).min(end));
+            } else if let Some(backend) = &self.job.backend {
+                rows.bulk(&**backend, from, to)?.iter().try_for_each(|record| writer.push(record))?;
             } else {
-                let to = (from + CHUNK_ROWS).min(end);
-                writer.write(&self.batch(&mut rows, from, to)?)?;
-                count(to - from);
-                from = to;
+                for index in from..to {
+                    rows.row_into(index, &mut record)?;
+                    writer.push(&record)?;
+                }
             }
+            (workers.count)(to - from);
+            from = to;
         }
-        writer.finish().map(Some)
+        Ok(Some(writer))
     }
 
     /// Rows `from` to `to` by the job's backend.

@@ -8,8 +8,8 @@
 mod bulk;
 mod campaign;
 mod card;
-mod checked_pages;
 mod checksum;
+mod column_chunk;
 mod columns;
 mod component_writer;
 mod csi_pages;
@@ -17,6 +17,7 @@ mod csi_reader;
 mod dataset;
 mod draw;
 mod error;
+mod finisher;
 mod folder;
 mod frame;
 mod generate;
@@ -24,11 +25,14 @@ mod generator;
 mod guarded;
 mod histogram;
 mod job;
+mod leaf_pages;
+mod levels;
 mod manifest;
 mod merge;
 mod observations;
 mod outing;
 mod page_bounds;
+mod page_encoding;
 mod parquet_input;
 mod placement;
 mod plan;
@@ -60,6 +64,8 @@ mod propagation_tests;
 mod scene_tests;
 #[cfg(test)]
 mod schema_tests;
+#[cfg(test)]
+mod shard_tests;
 #[cfg(all(test, feature = "cloud"))]
 mod store_tests;
 #[cfg(test)]

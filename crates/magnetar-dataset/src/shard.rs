@@ -7,22 +7,23 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use crc32fast::Hasher;
 use magnetar_files::{AtomicFile, InputFile, file_size, is_in_store, replacement_path};
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowWriterOptions, compute_leaves};
-use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
-use parquet::basic::{Compression as Codec, Encoding, Type, ZstdLevel};
+use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use sha2::{Digest, Sha256};
 
-use crate::checked_pages::Chunks;
 use crate::checksum::Checksums;
+use crate::columns::BatchBuilder;
 use crate::columns::csi::CSI;
 use crate::csi_pages::{CsiPages, PageLayout};
 use crate::error::Error;
+use crate::leaf_pages::{LEAF_PAGE_ROWS, LeafPages};
 use crate::manifest::{Manifest, ShardInfo};
 use crate::recipe::{self, Compression, hex};
+use crate::record::Record;
+use crate::schema::Shape;
 
 /// Prefix of our keys in Parquet's key-value metadata.
 const PREFIX: &str = "magnetar.";
@@ -67,65 +68,34 @@ pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Ve
     .collect())
 }
 
-/// Encodings that measured best: see docs/performance.md.
-fn properties(path: &Path, manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterProperties, Error> {
-    let store = &manifest.recipe.store;
-    let codec = match store.compression {
-        Compression::None => Codec::UNCOMPRESSED,
-        Compression::Zstd => {
-            Codec::ZSTD(ZstdLevel::try_new(store.compression_level).map_err(|e| parquet_error(path, e))?)
-        }
-    };
-    let floats = match store.encoding {
-        recipe::Encoding::ByteStreamSplit => Encoding::BYTE_STREAM_SPLIT,
-        recipe::Encoding::Plain => Encoding::PLAIN,
-    };
+/// What the file says of itself, and its schema.
+fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterProperties, Error> {
     let metadata = key_values(manifest, plan)?.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_created_by(format!("magnetar {}", manifest.version))
-        .set_compression(codec)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_max_row_group_row_count(Some(usize::try_from(plan.rows).unwrap_or(usize::MAX).max(1)))
-        .set_key_value_metadata(Some(metadata));
-    let schema = ArrowSchemaConverter::new().convert(&manifest.shape().schema()).map_err(|e| parquet_error(path, e))?;
-    for column in schema.columns() {
-        let path = column.path().clone();
-        match column.physical_type() {
-            Type::FLOAT | Type::DOUBLE | Type::FIXED_LEN_BYTE_ARRAY => {
-                properties = properties
-                    .set_column_dictionary_enabled(path.clone(), false)
-                    .set_column_encoding(path.clone(), floats);
-            }
-            Type::INT32 | Type::INT64 => {
-                properties = properties
-                    .set_column_dictionary_enabled(path.clone(), false)
-                    .set_column_encoding(path.clone(), Encoding::DELTA_BINARY_PACKED);
-            }
-            _ => {}
-        }
-        if path.parts().first().is_some_and(|name| name == CSI) {
-            // Written by `CsiPages`. Smallest and largest value of a noisy block tell nothing.
-            properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
-        }
-    }
-    Ok(properties.build())
+        .set_key_value_metadata(Some(metadata))
+        .build();
+    add_encoded_arrow_schema_to_metadata(&manifest.shape().schema(), &mut properties);
+    Ok(properties)
+}
+
+/// How pages are compressed and floats laid out: what measured best is the default, see docs/performance.md.
+fn storage(manifest: &Manifest) -> (bool, Option<i32>) {
+    let store = &manifest.recipe.store;
+    let split = store.encoding == recipe::Encoding::ByteStreamSplit;
+    (split, (store.compression == Compression::Zstd).then_some(store.compression_level))
 }
 
 /// What takes the observations, if there are any.
-fn csi_pages(manifest: &Manifest) -> io::Result<Option<CsiPages>> {
-    let (store, shape) = (&manifest.recipe.store, manifest.shape());
+fn csi_pages(manifest: &Manifest, room: Vec<u8>) -> io::Result<Option<CsiPages>> {
+    let (shape, (split, level)) = (manifest.shape(), storage(manifest));
     let width = match shape.csi {
         recipe::Csi::F32 => 4,
         recipe::Csi::F16 => 2,
         recipe::Csi::None => return Ok(None),
     };
-    let layout = PageLayout {
-        row: shape.csi_len(),
-        split: store.encoding == recipe::Encoding::ByteStreamSplit,
-        level: (store.compression == Compression::Zstd).then_some(store.compression_level),
-    };
-    CsiPages::new(layout, width).map(Some)
+    CsiPages::new(PageLayout { row: shape.csi_len(), width, split, level }, room).map(Some)
 }
 
 /// Passes bytes on, counting and hashing them.
@@ -177,102 +147,109 @@ impl<W: Write> Write for Hashing<W> {
 /// A shard being written. Dropped before `finish`, it leaves nothing.
 pub(crate) struct ShardWriter<'a, W: Write + Send> {
     file: SerializedFileWriter<Hashing<W>>,
-    /// One for each leaf of the schema but the observation, which comes last.
-    columns: Vec<ArrowColumnWriter>,
+    /// Rows on their way, without their observations; none to begin with.
+    rows: Option<BatchBuilder>,
+    leaves: LeafPages,
     csi: Option<CsiPages>,
-    chunks: Chunks,
+    /// Of the columns that are not observations.
+    shape: Shape,
     plan: ShardPlan<'a>,
     path: PathBuf,
 }
 
 impl<'a> ShardWriter<'a, AtomicFile> {
-    /// Writes to a file that appears when the finished shard is committed.
-    pub(crate) fn create(path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
+    /// Writes to a file that appears on `finish`; `room` is memory to be used, if there is some to spare.
+    pub(crate) fn create(
+        path: PathBuf,
+        manifest: &Manifest,
+        plan: ShardPlan<'a>,
+        room: Vec<u8>,
+    ) -> Result<Self, Error> {
         let file = AtomicFile::create(&path).map_err(Error::io(&path))?;
-        Self::to(file, path, manifest, plan)
+        Self::to(file, path, manifest, plan, room)
     }
 
-    /// Writes the rest; the file is whole then, but has no name yet.
-    pub(crate) fn finish(self) -> Result<FinishedShard, Error> {
+    /// Makes the file durable and gives it its name. The memory is for the next shard.
+    pub(crate) fn finish(self) -> Result<(ShardInfo, Vec<u8>), Error> {
         let path = self.path.clone();
-        let (info, file) = self.close()?;
-        Ok(FinishedShard { info, file, path })
-    }
-}
-
-/// A shard that is whole. Dropped before `commit`, it leaves nothing.
-pub(crate) struct FinishedShard {
-    info: ShardInfo,
-    file: AtomicFile,
-    path: PathBuf,
-}
-
-impl FinishedShard {
-    /// Makes the file durable and gives it its name.
-    pub(crate) fn commit(self) -> Result<ShardInfo, Error> {
-        self.file.commit_version().map_err(Error::io(&self.path))?;
-        Ok(self.info)
+        let (info, file, room) = self.close()?;
+        file.commit_version().map_err(Error::io(&path))?;
+        Ok((info, room))
     }
 }
 
 impl<'a> ShardWriter<'a, io::Sink> {
     /// Writes nowhere, to learn the size.
     pub(crate) fn measuring(manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
-        Self::to(io::sink(), PathBuf::new(), manifest, plan)
+        Self::to(io::sink(), PathBuf::new(), manifest, plan, Vec::new())
     }
 }
 
 impl<'a, W: Write + Send> ShardWriter<'a, W> {
-    fn to(sink: W, path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
-        let chunks = Chunks::default();
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties(&path, manifest, &plan)?)
-            .with_page_store_factory(Arc::new(chunks.clone()));
-        let parts = || {
-            let schema = manifest.shape().schema();
-            let writer = ArrowWriter::try_new_with_options(Hashing::new(sink), schema, options)?;
-            let (file, factory) = writer.into_serialized_writer()?;
-            Ok((file, factory.create_column_writers(0)?))
+    fn to(sink: W, path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>, room: Vec<u8>) -> Result<Self, Error> {
+        let properties = Arc::new(properties(manifest, &plan)?);
+        let open = || {
+            let schema = ArrowSchemaConverter::new().convert(&manifest.shape().schema())?;
+            SerializedFileWriter::new(Hashing::new(sink), schema.root_schema_ptr(), properties)
         };
-        let (file, mut columns) = parts().map_err(|e| parquet_error(&path, e))?;
-        let csi = csi_pages(manifest).map_err(Error::io(&path))?;
-        columns.truncate(columns.len() - usize::from(csi.is_some()));
-        Ok(Self { file, columns, csi, chunks, plan, path })
+        let file = open().map_err(|e| parquet_error(&path, e))?;
+        let (split, level) = storage(manifest);
+        let leaves = LeafPages::new(split, level).map_err(Error::io(&path))?;
+        let csi = csi_pages(manifest, room).map_err(Error::io(&path))?;
+        let shape = Shape { csi: recipe::Csi::None, ..manifest.shape() };
+        Ok(Self { file, rows: None, leaves, csi, shape, plan, path })
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, record: &Record) -> Result<(), Error> {
+        if let Some(csi) = &mut self.csi {
+            csi.push(record.csi.as_deref().unwrap_or_default()).map_err(|e| parquet_error(&self.path, e))?;
+        }
+        let rows = self.rows.get_or_insert_with(|| BatchBuilder::new(self.shape, room_for(&self.plan)));
+        rows.push(record);
+        if rows.len() == LEAF_PAGE_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes the rows on their way in.
+    fn flush(&mut self) -> Result<(), Error> {
+        let rows = match self.rows.take() {
+            Some(rows) => rows,
+            // A shard without rows has columns, too.
+            None if self.leaves.is_empty() => BatchBuilder::new(self.shape, 0),
+            None => return Ok(()),
+        };
+        let batch = rows.finish().map_err(ParquetError::from);
+        batch.and_then(|batch| self.leaves.write(&batch)).map_err(|e| parquet_error(&self.path, e))
     }
 
     /// Adds rows.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let mut columns = self.columns.iter_mut();
         let mut encode = || {
-            for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-                if let Some(csi) = self.csi.as_mut().filter(|_| field.name() == CSI) {
-                    csi.write(array)?;
-                    continue;
-                }
-                for (leaf, column) in compute_leaves(field, array)?.iter().zip(&mut columns) {
-                    column.write(leaf)?;
-                }
-            }
-            Ok(())
+            let Some(csi) = &mut self.csi else { return self.leaves.write(batch) };
+            let place = batch.schema_ref().index_of(CSI)?;
+            csi.write(batch.column(place))?;
+            let others: Vec<usize> = (0..batch.num_columns()).filter(|column| *column != place).collect();
+            self.leaves.write(&batch.project(&others)?)
         };
         encode().map_err(|e| parquet_error(&self.path, e))
     }
 
-    /// Writes the columns as one row group, and the footer.
-    pub(crate) fn close(mut self) -> Result<(ShardInfo, W), Error> {
+    /// Writes the columns as one row group, and the footer. The memory is for the next shard.
+    pub(crate) fn close(mut self) -> Result<(ShardInfo, W, Vec<u8>), Error> {
+        self.flush()?;
+        let mut sums = Vec::new();
+        let mut room = Vec::new();
         let append = || {
-            let schema = Arc::new(self.file.schema_descr().clone());
-            let mut group = self.file.next_row_group()?;
-            for (number, column) in self.columns.into_iter().enumerate() {
-                let mut chunk = column.close()?;
-                self.chunks.correct(number, chunk.close_mut())?;
-                chunk.append_to_row_group(&mut group)?;
-            }
+            let schema = self.file.schema_descr().clone();
+            let mut chunks = self.leaves.close(&schema)?;
             if let Some(csi) = self.csi {
-                let number = schema.num_columns() - 1;
-                let (chunk, close, sum) = csi.close(schema.column(number))?;
+                chunks.push(csi.close(schema.column(chunks.len()))?);
+            }
+            let mut group = self.file.next_row_group()?;
+            for (chunk, close, sum) in chunks {
                 group.append_column(&chunk, close)?;
-                self.chunks.set_checksum(number, sum);
+                sums.push(sum);
+                room = chunk.into_room();
             }
             group.close()
         };
@@ -281,11 +258,16 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
         self.file.inner_mut().start_footer();
         let sink = self.file.into_inner().map_err(|e| parquet_error(&self.path, e))?;
         let (footer_bytes, footer) = sink.footer();
-        let checksums = Some(Checksums { footer_bytes, chunks: self.chunks.checksums(), footer });
+        let checksums = Some(Checksums { footer_bytes, chunks: sums, footer });
         let (bytes, sha256, sink) = sink.finish();
         let ShardPlan { number, start, rows, .. } = self.plan;
-        Ok((ShardInfo { number, start, rows, bytes, sha256, checksums }, sink))
+        Ok((ShardInfo { number, start, rows, bytes, sha256, checksums }, sink, room))
     }
+}
+
+/// Rows that a shard's builder should have room for.
+fn room_for(plan: &ShardPlan<'_>) -> usize {
+    usize::try_from(plan.rows).unwrap_or(LEAF_PAGE_ROWS).min(LEAF_PAGE_ROWS)
 }
 
 /// Parquet wraps the system's errors; a full disk should still be reported as one.

@@ -36,6 +36,7 @@ mod config_error;
 mod element_path;
 mod fourier;
 mod key_range;
+mod lanes;
 mod line_array;
 mod link_scale;
 mod link_simulator;

@@ -2,8 +2,6 @@
 
 #![allow(clippy::needless_range_loop, reason = "lanes read best by their indices")]
 
-use wide::f32x8;
-
 use crate::Observation;
 use crate::observation::GROUP;
 use crate::phasor::{self, Fine, Pair};
@@ -70,16 +68,4 @@ impl PathSum {
             phasor::fill(start, path.step_turns, groups, fine, |group, z| coarse[group * paths.len() + p] = z);
         }
     }
-}
-
-/// Eight of a group's sixteen bins.
-pub(crate) fn lanes(group: &[f32; GROUP], half: usize) -> f32x8 {
-    let group: &[[f32; 8]; 2] = bytemuck::cast_ref(group);
-    f32x8::from(group[half])
-}
-
-/// Sets eight of a group's sixteen bins.
-pub(crate) fn store(group: &mut [f32; GROUP], half: usize, lanes: f32x8) {
-    let group: &mut [[f32; 8]; 2] = bytemuck::cast_mut(group);
-    group[half] = lanes.to_array();
 }

@@ -6,8 +6,8 @@ use std::f64::consts::PI;
 
 use wide::{f32x8, f64x2};
 
+use crate::lanes::{LANES, Lanes};
 use crate::observation::GROUP;
-use crate::path_sum::{lanes, store};
 use crate::phasor::{self, Fine, Pair};
 use crate::rf_chain::{MAX_RIPPLE_TERMS, RfChainDraw};
 use crate::{Band, Observation, ReducedRfChain, vector_math};
@@ -60,38 +60,59 @@ impl RfFactors {
             let small = bound(&chain.ripple_nepers[channel]) < vector_math::SMALL_EXP
                 && bound(&chain.ripple_rad[channel]) < vector_math::SMALL_ANGLE;
             match (small, chain.terms <= FEW_TERMS) {
-                (true, true) => self.fill::<FEW_TERMS, true>(&chain, channel, fine),
-                (true, false) => self.fill::<MAX_RIPPLE_TERMS, true>(&chain, channel, fine),
-                (false, _) => self.fill::<MAX_RIPPLE_TERMS, false>(&chain, channel, fine),
+                (true, true) => self.fill_small::<FEW_TERMS>(&chain, channel, fine),
+                (true, false) => self.fill_small::<MAX_RIPPLE_TERMS>(&chain, channel, fine),
+                (false, _) => self.fill::<f32x8, AnyRipple, MAX_RIPPLE_TERMS>(&chain, channel, fine),
             }
         }
         self.factors.clear_padding();
     }
 
+    fn fill_small<const TERMS: usize>(&mut self, chain: &ReducedRfChain, channel: usize, fine: &Fine) {
+        crate::with_avx2!(
+            self.fill_small_avx2::<TERMS>(chain, channel, fine),
+            self.fill::<f32x8, SmallRipple, TERMS>(chain, channel, fine)
+        );
+    }
+
+    /// [`Self::fill`] compiled for wider vectors; the same operations, so the same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn fill_small_avx2<const TERMS: usize>(&mut self, chain: &ReducedRfChain, channel: usize, fine: &Fine) {
+        self.fill::<crate::lanes::Avx, SmallRipple, TERMS>(chain, channel, fine);
+    }
+
     /// Fills one channel from the first `TERMS` terms of its ripple; coefficients not in use are zero.
-    fn fill<const TERMS: usize, const SMALL: bool>(&mut self, chain: &ReducedRfChain, channel: usize, fine: &Fine) {
-        let gain: [_; TERMS] = std::array::from_fn(|n| f32x8::splat(chain.ripple_nepers[channel][n] as f32));
-        let phase: [_; TERMS] = std::array::from_fn(|n| f32x8::splat(chain.ripple_rad[channel][n] as f32));
+    #[inline(always)]
+    fn fill<V: Lanes, R: Ripple<V>, const TERMS: usize>(
+        &mut self,
+        chain: &ReducedRfChain,
+        channel: usize,
+        fine: &Fine,
+    ) {
+        // In loops: a closure that is not inlined would be compiled for narrow vectors.
+        let (mut gain, mut phase) = ([V::splat(0.0); TERMS], [V::splat(0.0); TERMS]);
+        for n in 0..TERMS {
+            gain[n] = V::splat(chain.ripple_nepers[channel][n] as f32);
+            phase[n] = V::splat(chain.ripple_rad[channel][n] as f32);
+        }
         let re = self.factors.re[channel].as_chunks_mut::<GROUP>().0;
         let im = self.factors.im[channel].as_chunks_mut::<GROUP>().0;
         for ((re, im), (cosines, coarse)) in re.iter_mut().zip(im).zip(self.cosines.iter().zip(&self.coarse)) {
-            let [a, b] = coarse[channel].map(f32x8::splat);
-            for half in 0..2 {
-                let (mut nepers, mut radians) = (f32x8::ZERO, f32x8::ZERO);
+            let (a, b) = (V::splat(coarse[channel][0]), V::splat(coarse[channel][1]));
+            for half in 0..GROUP / LANES {
+                let (mut nepers, mut radians) = (V::splat(0.0), V::splat(0.0));
                 for n in 0..TERMS {
-                    let cosine = lanes(&cosines[n], half);
-                    nepers += gain[n] * cosine;
-                    radians += phase[n] * cosine;
+                    let cosine = V::load(&cosines[n].as_chunks().0[half]);
+                    nepers = nepers.add(gain[n].mul(cosine));
+                    radians = radians.add(phase[n].mul(cosine));
                 }
-                let ((sin, cos), amplitude) = if SMALL {
-                    (vector_math::sin_cos_of_small(radians), vector_math::exp_of_small(nepers))
-                } else {
-                    (vector_math::sin_cos(radians), vector_math::exp(nepers))
-                };
-                let (x, y) = (lanes(&fine.re, half), lanes(&fine.im, half));
-                let (u, v) = ((a * x - b * y) * amplitude, (a * y + b * x) * amplitude);
-                store(re, half, u * cos - v * sin);
-                store(im, half, u * sin + v * cos);
+                let ((sin, cos), amplitude) = R::at(radians, nepers);
+                let (x, y) = (V::load(&fine.re.as_chunks().0[half]), V::load(&fine.im.as_chunks().0[half]));
+                let u = a.mul(x).sub(b.mul(y)).mul(amplitude);
+                let v = a.mul(y).add(b.mul(x)).mul(amplitude);
+                u.mul(cos).sub(v.mul(sin)).store(&mut re.as_chunks_mut().0[half]);
+                u.mul(sin).add(v.mul(cos)).store(&mut im.as_chunks_mut().0[half]);
             }
         }
     }
@@ -147,6 +168,28 @@ impl RfFactors {
                 part.iter_mut().for_each(|x| *x *= scale);
             }
         }
+    }
+}
+
+/// What makes sine and cosine of a ripple's radians, and the amplitude of its nepers.
+trait Ripple<V> {
+    fn at(radians: V, nepers: V) -> ((V, V), V);
+}
+
+/// A ripple that needs no reduction of its range.
+struct SmallRipple;
+struct AnyRipple;
+
+impl<V: Lanes> Ripple<V> for SmallRipple {
+    #[inline(always)]
+    fn at(radians: V, nepers: V) -> ((V, V), V) {
+        (vector_math::sin_cos_of_small(radians), vector_math::exp_of_small(nepers))
+    }
+}
+
+impl Ripple<f32x8> for AnyRipple {
+    fn at(radians: f32x8, nepers: f32x8) -> ((f32x8, f32x8), f32x8) {
+        (vector_math::sin_cos(radians), vector_math::exp(nepers))
     }
 }
 

@@ -8,6 +8,8 @@ use std::f32::consts::{FRAC_1_PI, LOG2_E};
 
 use wide::{f32x8, f64x2, i32x8};
 
+use crate::lanes::Lanes;
+
 /// Adding and subtracting 1.5 * 2^23 rounds to the nearest integer, left in the low bits in between.
 const ROUND: f32 = 12_582_912.0;
 
@@ -18,16 +20,20 @@ fn nearest(x: f32x8) -> (f32x8, i32x8) {
 }
 
 /// The polynomial with the given coefficients, lowest first.
-fn polynomial<const N: usize>(x: f32x8, coefficients: [f32; N]) -> f32x8 {
-    let mut highest_first = coefficients.iter().rev().map(|c| f32x8::splat(*c));
-    let highest = highest_first.next().unwrap_or(f32x8::ZERO);
-    highest_first.fold(highest, |sum, c| sum * x + c)
+#[inline(always)]
+fn polynomial<V: Lanes, const N: usize>(x: V, coefficients: [f32; N]) -> V {
+    let mut sum = V::splat(coefficients[N - 1]);
+    for n in (0..N - 1).rev() {
+        sum = sum.mul(x).add(V::splat(coefficients[n]));
+    }
+    sum
 }
 
 /// `exp(x)` for |x| < `SMALL_EXP`, with the same bits as `exp`.
-pub(crate) fn exp_of_small(x: f32x8) -> f32x8 {
+#[inline(always)]
+pub(crate) fn exp_of_small<V: Lanes>(x: V) -> V {
     let tail = polynomial(x, [5e-1, 1.666_657_6e-1, 4.166_646_3e-2, 8.363_249e-3, 1.393_375_3e-3]);
-    x * x * tail + x + f32x8::ONE
+    x.mul(x).mul(tail).add(x).add(V::splat(1.0))
 }
 
 /// Below this, `exp` has no power of two to take out (ln 2 / 2, and a margin).
@@ -45,11 +51,12 @@ pub(crate) fn exp(x: f32x8) -> f32x8 {
 }
 
 /// `(sin x, cos x)` for |x| < `SMALL_ANGLE`, with the same bits as `sin_cos`.
-pub(crate) fn sin_cos_of_small(x: f32x8) -> (f32x8, f32x8) {
-    let x2 = x * x;
+#[inline(always)]
+pub(crate) fn sin_cos_of_small<V: Lanes>(x: V) -> (V, V) {
+    let x2 = x.mul(x);
     let sin = polynomial(x2, [-1.666_666_6e-1, 8.333_242_5e-3, -1.982_272_5e-4, 2.634_697_2e-6]);
     let cos = polynomial(x2, [4.166_666_8e-2, -1.388_881_2e-3, 2.478_606_8e-5, -2.654_55e-7]);
-    (x * x2 * sin + x, x2 * x2 * cos - x2 * f32x8::splat(0.5) + f32x8::ONE)
+    (x.mul(x2).mul(sin).add(x), x2.mul(x2).mul(cos).sub(x2.mul(V::splat(0.5))).add(V::splat(1.0)))
 }
 
 /// Below this, `sin_cos` has no half turn to take out (pi / 2, and a margin).

@@ -57,11 +57,12 @@ impl<'a> Shards<'a> {
         open.encode(manifest)?;
         let (number, start, rows) = open.plan;
         let path = Manifest::shard_path(self.folder, self.split, number);
-        let mut writer = ShardWriter::create(path, manifest, ShardPlan { split: self.split, number, start, rows })?;
+        let mut writer =
+            ShardWriter::create(path, manifest, ShardPlan { split: self.split, number, start, rows }, Vec::new())?;
         for batch in &open.batches {
             writer.write(batch)?;
         }
-        let info = writer.finish()?.commit()?;
+        let (info, _) = writer.finish()?;
         manifest.add(self.split, info);
         Ok(())
     }

@@ -15,6 +15,7 @@ pub(crate) struct BatchBuilder {
     schema: Arc<Schema>,
     /// The groups that the shape has, each with its number of columns.
     writers: Vec<(usize, Box<dyn GroupWriter>)>,
+    rows: usize,
 }
 
 impl BatchBuilder {
@@ -22,7 +23,7 @@ impl BatchBuilder {
     pub(crate) fn new(shape: Shape, rows: usize) -> Self {
         let columns = GROUPS.iter().map(|group| (group, group.fields(&shape).len())).filter(|(_, count)| *count > 0);
         let writers = columns.map(|(group, count)| (count, group.writer(&shape, rows))).collect();
-        Self { schema: schema(&shape), writers }
+        Self { schema: schema(&shape), writers, rows: 0 }
     }
 
     /// Adds a row. Its observation must be there if the shape stores one.
@@ -30,6 +31,12 @@ impl BatchBuilder {
         for (_, writer) in &mut self.writers {
             writer.push(record);
         }
+        self.rows += 1;
+    }
+
+    /// Rows so far.
+    pub(crate) fn len(&self) -> usize {
+        self.rows
     }
 
     /// The rows as a batch.

@@ -74,7 +74,7 @@ pub(crate) trait ColumnGroup: Sync {
 }
 
 /// The columns of a group while they grow row by row.
-pub(crate) trait GroupWriter {
+pub(crate) trait GroupWriter: Send {
     /// Adds a row.
     fn push(&mut self, record: &Record);
 

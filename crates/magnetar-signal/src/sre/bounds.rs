@@ -8,7 +8,7 @@ use wide::f64x2;
 use super::MAX_PATHS;
 use super::estimate::wrap_steps;
 use super::fit::{ComponentFit, Model, ZERO};
-use super::linear::{SQUARE, cholesky, solve};
+use super::linear::{SQUARE, extend_cholesky, solve};
 
 /// Most changes to the set of bounds that are held; a handful is usual.
 const CHANGES: usize = 48;
@@ -41,9 +41,33 @@ impl Bound {
     }
 }
 
+/// Most pairs of components, once per channel.
+const MAX_PAIRS: usize = MAX_PATHS * (MAX_PATHS - 1);
+
+/// Two components that a step may bring too close in a channel.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    components: [usize; 2],
+    channel: usize,
+    /// From the second to the first, grid steps.
+    apart: f64,
+}
+
+/// The bounds that a step may pass, by where the components are before it.
+struct Watched {
+    /// Delay difference of each component, grid steps.
+    differences: [f64; MAX_PATHS],
+    /// Where the pairs of each component as the first of two end.
+    ends: [usize; MAX_PATHS],
+    pairs: [Pair; MAX_PAIRS],
+}
+
 /// The bounds that are held; kept from step to step for its room alone.
 pub(super) struct Held {
+    watched: Watched,
     count: usize,
+    /// Rows of the factor that are those of the held bounds.
+    factored: usize,
     bounds: [Bound; MAX_PATHS],
     /// What one unit of force against each does to all delays.
     columns: [Move; MAX_PATHS],
@@ -59,9 +83,35 @@ impl ComponentFit {
     /// gradient less this.
     #[inline(always)]
     pub(super) fn hold_bounds(&mut self, model: &Model) -> f64 {
+        self.watch(model);
         match self.most_passed(model) {
             Some(bound) => self.hold(model, bound),
             None => 0.0,
+        }
+    }
+
+    /// Looks which bounds a step may pass: components do not move while it is bent.
+    #[inline(always)]
+    fn watch(&mut self, model: &Model) {
+        let n = self.count.min(MAX_PATHS);
+        let len = model.grid.len as f64;
+        let reach = model.min_separation + 2.0 * model.max_step;
+        let mut delays = [[0.0; 2]; MAX_PATHS];
+        let mut end = 0;
+        for i in 0..n {
+            delays[i] = [self.delay(i, 0), self.delay(i, 1)];
+            let watched = &mut self.held.watched;
+            watched.differences[i] = wrap_steps(delays[i][1] - delays[i][0], len);
+            for j in 0..i {
+                for m in 0..2 {
+                    let apart = wrap_steps(delays[i][m] - delays[j][m], len);
+                    if apart.abs() < reach {
+                        watched.pairs[end] = Pair { components: [i, j], channel: m, apart };
+                        end += 1;
+                    }
+                }
+            }
+            watched.ends[i] = end;
         }
     }
 
@@ -81,7 +131,7 @@ impl ComponentFit {
     /// with a growing force, while bounds whose force falls to zero are let go.
     fn hold(&mut self, model: &Model, first: Bound) -> f64 {
         let n = self.count.min(MAX_PATHS);
-        self.held.count = 0;
+        (self.held.count, self.held.factored) = (0, 0);
         let mut next = Some(first);
         let mut changes = 0;
         while let Some(bound) = next {
@@ -136,43 +186,43 @@ impl ComponentFit {
     #[inline(always)]
     fn most_passed(&self, model: &Model) -> Option<Bound> {
         let n = self.count.min(MAX_PATHS);
-        let len = model.grid.len as f64;
-        // Lane by lane: this is comparisons for the most part.
-        let (mut delays, mut moves) = ([[0.0; 2]; MAX_PATHS], [[0.0; 2]; MAX_PATHS]);
+        let watched = &self.held.watched;
         let (mut most, mut found) = (SLACK, None);
-        let reach = model.min_separation + 2.0 * model.max_step;
+        let mut from = 0;
         for i in 0..n {
-            delays[i] = [self.delay(i, 0), self.delay(i, 1)];
-            moves[i] = self.step[i].to_array();
-            let parted = wrap_steps(delays[i][1] - delays[i][0], len) + (moves[i][1] - moves[i][0]);
+            let moves = self.step[i].to_array();
+            let parted = watched.differences[i] + (moves[1] - moves[0]);
             let excess = parted.abs() - model.max_difference;
             if excess > most {
-                (most, found) = (excess, Some((i, i, 0, parted.signum())));
+                (most, found) = (excess, Some((i, None)));
             }
-            for j in 0..i {
-                for m in 0..2 {
-                    let apart = wrap_steps(delays[i][m] - delays[j][m], len);
-                    if apart.abs() < reach {
-                        let side = apart.signum();
-                        let excess = model.min_separation - side * (apart + (moves[i][m] - moves[j][m]));
-                        if excess > most {
-                            (most, found) = (excess, Some((i, j, m, side)));
-                        }
-                    }
+            let end = watched.ends[i].min(MAX_PAIRS);
+            for pair in &watched.pairs[from.min(end)..end] {
+                let [m, j] = [pair.channel, pair.components[1]];
+                let other = self.step[j].to_array();
+                let excess = model.min_separation - pair.apart.signum() * (pair.apart + (moves[m] - other[m]));
+                if excess > most {
+                    (most, found) = (excess, Some((i, Some(pair))));
                 }
             }
+            from = end;
         }
-        let (i, j, m, side) = found?;
-        Some(if i == j {
-            let difference = wrap_steps(delays[i][1] - delays[i][0], len);
-            let terms = [(i, f64x2::from([side, -side])), (i, ZERO)];
-            Bound { terms, least: side * difference - model.max_difference }
-        } else {
-            let mut weights = [0.0; 2];
-            weights[m] = side;
-            let weights = f64x2::from(weights);
-            let apart = wrap_steps(delays[i][m] - delays[j][m], len);
-            Bound { terms: [(i, weights), (j, -weights)], least: model.min_separation - apart.abs() }
+        let (i, pair) = found?;
+        Some(match pair {
+            None => {
+                let moves = self.step[i].to_array();
+                let difference = watched.differences[i];
+                let side = (difference + (moves[1] - moves[0])).signum();
+                let terms = [(i, f64x2::from([side, -side])), (i, ZERO)];
+                Bound { terms, least: side * difference - model.max_difference }
+            }
+            Some(pair) => {
+                let mut weights = [0.0; 2];
+                weights[pair.channel] = pair.apart.signum();
+                let weights = f64x2::from(weights);
+                let terms = [(i, weights), (pair.components[1], -weights)];
+                Bound { terms, least: model.min_separation - pair.apart.abs() }
+            }
         })
     }
 
@@ -193,7 +243,13 @@ impl Held {
     /// None.
     pub(super) fn new() -> Self {
         Self {
+            watched: Watched {
+                differences: [0.0; MAX_PATHS],
+                ends: [0; MAX_PATHS],
+                pairs: [Pair::default(); MAX_PAIRS],
+            },
             count: 0,
+            factored: 0,
             bounds: [Bound::default(); MAX_PATHS],
             columns: [[ZERO; MAX_PATHS]; MAX_PATHS],
             forces: [0.0; MAX_PATHS],
@@ -206,9 +262,10 @@ impl Held {
     fn relief(&mut self, column: &Move) -> Option<[f64; MAX_PATHS]> {
         let (bounds, columns) = (&self.bounds, &self.columns);
         let entry = |k: usize, l: usize| f64x2::splat(bounds[k].sum(&columns[l]));
-        if !cholesky(self.count, &mut self.factor, entry) {
+        if !extend_cholesky(self.factored, self.count, &mut self.factor, entry) {
             return None;
         }
+        self.factored = self.count;
         let mut relief = [ZERO; MAX_PATHS];
         for (x, bound) in relief.iter_mut().zip(&self.bounds[..self.count]) {
             *x = f64x2::splat(bound.sum(column));
@@ -237,6 +294,7 @@ impl Held {
 
     fn remove(&mut self, k: usize) {
         self.count -= 1;
+        self.factored = self.factored.min(k);
         self.bounds.swap(k, self.count);
         self.columns.swap(k, self.count);
         self.forces.swap(k, self.count);

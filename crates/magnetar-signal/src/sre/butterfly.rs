@@ -6,7 +6,7 @@ use std::f32::consts::FRAC_1_SQRT_2;
 
 use num_complex::Complex;
 
-use super::lanes::{LANES, Lanes};
+use crate::lanes::{LANES, Lanes};
 
 /// A complex number of each transform, in memory.
 #[derive(Debug, Clone, Copy)]

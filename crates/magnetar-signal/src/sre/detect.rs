@@ -85,7 +85,13 @@ fn highest(energy: &[f32]) -> Option<(usize, f32)> {
         }
     }
     let top = top.into_iter().fold(0.0, f32::max);
-    if top > 0.0 { energy.iter().position(|&e| e == top).map(|q| (q, top)) } else { None }
+    if top <= 0.0 {
+        return None;
+    }
+    // Chunk by chunk first: a search for one number does not run in vectors.
+    let chunk = energy.chunks(LANES).position(|chunk| chunk.iter().fold(false, |found, &e| found | (e == top)))?;
+    let place = energy[chunk * LANES..].iter().position(|&e| e == top)?;
+    Some((chunk * LANES + place, top))
 }
 
 /// Where the peak of the parabola through a point and its neighbours is, in points from it.

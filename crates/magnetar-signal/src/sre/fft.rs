@@ -9,7 +9,7 @@ use num_complex::Complex;
 use wide::f32x8;
 
 use super::butterfly::{ComplexLanes, RADICES, Vector, butterfly};
-use super::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// The numbers of eight transforms. A gap after every 64 of them keeps strides of 4096 bytes, which all fall on the same
 /// few lines of a cache, out of the passes.
@@ -98,7 +98,7 @@ impl Pass {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn run_avx2(&self, from: &Buffer, to: &mut Buffer) {
-        self.run_in_order::<super::lanes::Avx>(from, to);
+        self.run_in_order::<crate::lanes::Avx>(from, to);
     }
 
     #[inline(always)]

@@ -14,7 +14,7 @@ use wide::f32x4;
 use super::butterfly::ComplexLanes;
 use super::fft::{Buffer, Fft};
 use super::interpolate::REACH;
-use super::lanes::LANES;
+use crate::lanes::LANES;
 
 /// Values of `r` side by side; `oversampling` is a multiple of it.
 const PHASES: usize = LANES / 2;
@@ -95,6 +95,18 @@ impl GridTransform {
 
     /// Transforms one block of bins.
     pub fn run(&self, block: &[[Complex<f32>; 2]], buffers: &mut [Buffer; 2], samples: &mut Samples) {
+        crate::with_avx2!(self.run_avx2(block, buffers, samples), self.run_in_order(block, buffers, samples));
+    }
+
+    /// [`Self::run_in_order`] compiled for wider vectors; the same operations, so the same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn run_avx2(&self, block: &[[Complex<f32>; 2]], buffers: &mut [Buffer; 2], samples: &mut Samples) {
+        self.run_in_order(block, buffers, samples);
+    }
+
+    #[inline(always)]
+    fn run_in_order(&self, block: &[[Complex<f32>; 2]], buffers: &mut [Buffer; 2], samples: &mut Samples) {
         for (batch, [before, after]) in self.turns.iter().enumerate() {
             load(block, before, &mut buffers[0]);
             if let Some(chirp) = &self.chirp {
@@ -108,30 +120,42 @@ impl GridTransform {
             if self.chirp.is_some() {
                 exchange(&mut buffers[0], after.len());
             }
+            let first = PHASES * batch;
             for m in 0..2 {
-                self.store(m, PHASES * batch, after, &buffers[0], samples);
+                match self.oversampling {
+                    4 => store::<4, 2>(m, first, after, &buffers[0], samples),
+                    8 => store::<8, 4>(m, first, after, &buffers[0], samples),
+                    _ => store::<16, 8>(m, first, after, &buffers[0], samples),
+                }
             }
         }
     }
+}
 
-    /// Takes the numbers of a channel to their delays, turned; the first delay is `first`.
-    #[inline(always)]
-    fn store(&self, m: usize, first: usize, turns: &[Phasors], buffer: &Buffer, samples: &mut Samples) {
-        let step = self.oversampling;
-        let fine = samples.re[m][REACH..].chunks_exact_mut(step).zip(samples.im[m][REACH..].chunks_exact_mut(step));
-        let coarse =
-            samples.coarse_re[m].chunks_exact_mut(step / 2).zip(samples.coarse_im[m].chunks_exact_mut(step / 2));
-        for (i, (turn, ((re, im), (coarse_re, coarse_im)))) in turns.iter().zip(fine.zip(coarse)).enumerate() {
-            let x = buffer.at(i);
-            let (x_re, x_im) = (phases(&x.re, m), phases(&x.im, m));
-            let (turn_re, turn_im) = (f32x4::from(turn.re), f32x4::from(turn.im));
-            let z_re = (x_re * turn_re - x_im * turn_im).to_array();
-            let z_im = (x_re * turn_im + x_im * turn_re).to_array();
-            re[first..][..PHASES].copy_from_slice(&z_re);
-            im[first..][..PHASES].copy_from_slice(&z_im);
-            coarse_re[first / 2..][..PHASES / 2].copy_from_slice(&[z_re[0], z_re[2]]);
-            coarse_im[first / 2..][..PHASES / 2].copy_from_slice(&[z_im[0], z_im[2]]);
-        }
+/// Takes the numbers of a channel to their delays, turned; the first delay is `first`, and `STEP` the oversampling, twice `HALF`.
+#[inline(always)]
+fn store<const STEP: usize, const HALF: usize>(
+    m: usize,
+    first: usize,
+    turns: &[Phasors],
+    buffer: &Buffer,
+    samples: &mut Samples,
+) {
+    let fine_re = samples.re[m][REACH..].as_chunks_mut::<STEP>().0;
+    let fine_im = samples.im[m][REACH..].as_chunks_mut::<STEP>().0;
+    let coarse_re = samples.coarse_re[m].as_chunks_mut::<HALF>().0;
+    let coarse_im = samples.coarse_im[m].as_chunks_mut::<HALF>().0;
+    let places = fine_re.iter_mut().zip(fine_im).zip(coarse_re.iter_mut().zip(coarse_im));
+    for (i, (turn, ((re, im), (coarse_re, coarse_im)))) in turns.iter().zip(places).enumerate() {
+        let x = buffer.at(i);
+        let (x_re, x_im) = (phases(&x.re, m), phases(&x.im, m));
+        let (turn_re, turn_im) = (f32x4::from(turn.re), f32x4::from(turn.im));
+        let z_re = (x_re * turn_re - x_im * turn_im).to_array();
+        let z_im = (x_re * turn_im + x_im * turn_re).to_array();
+        re[first..][..PHASES].copy_from_slice(&z_re);
+        im[first..][..PHASES].copy_from_slice(&z_im);
+        coarse_re[first / 2..][..PHASES / 2].copy_from_slice(&[z_re[0], z_re[2]]);
+        coarse_im[first / 2..][..PHASES / 2].copy_from_slice(&[z_im[0], z_im[2]]);
     }
 }
 

@@ -19,8 +19,19 @@ pub(super) const fn at(i: usize, j: usize) -> usize {
 /// is not positive definite in either lane.
 #[inline(always)]
 pub(super) fn cholesky(n: usize, factor: &mut [f64x2; SQUARE], entry: impl Fn(usize, usize) -> f64x2) -> bool {
+    extend_cholesky(0, n, factor, entry)
+}
+
+/// The same where the first `known` rows of the factor are there already.
+#[inline(always)]
+pub(super) fn extend_cholesky(
+    known: usize,
+    n: usize,
+    factor: &mut [f64x2; SQUARE],
+    entry: impl Fn(usize, usize) -> f64x2,
+) -> bool {
     let n = n.min(MAX_PATHS);
-    for i in 0..n {
+    for i in known..n {
         for j in 0..=i {
             let whole = entry(i, j);
             let mut x = whole;

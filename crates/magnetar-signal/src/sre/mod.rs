@@ -20,7 +20,6 @@ mod fit;
 mod grid_transform;
 mod interpolate;
 mod kernel;
-mod lanes;
 mod line;
 mod linear;
 mod options;

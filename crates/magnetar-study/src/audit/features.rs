@@ -27,16 +27,22 @@ impl Candidates {
         Ok(Self { view, support, truth, valid })
     }
 
-    /// One bin for every cell, from its position.
-    fn cells(&self, bin: impl Fn([f64; 2]) -> usize) -> Vec<u16> {
+    /// Something of every cell, from its position.
+    fn of_cells<T>(&self, of: impl Fn([f64; 2]) -> T) -> Vec<T> {
         let (xs, ys) = (self.support.xs(), self.support.ys());
-        ys.iter().flat_map(|y| xs.iter().map(|x| narrow(bin([*x, *y])))).collect()
+        ys.iter().flat_map(|y| xs.iter().map(|x| of([*x, *y]))).collect()
     }
 
-    /// One bin for every heading and cell, from position and heading.
-    fn poses(&self, bin: impl Fn([f64; 2], f64) -> usize) -> Vec<u16> {
+    /// One bin for every cell, from its position.
+    fn cells(&self, bin: impl Fn([f64; 2]) -> usize) -> Vec<u16> {
+        self.of_cells(|at| narrow(bin(at)))
+    }
+
+    /// One bin for every heading and cell, from something of the cell and the heading.
+    fn poses<T>(&self, of: impl Fn([f64; 2]) -> T, bin: impl Fn(&T, f64) -> usize) -> Vec<u16> {
+        let cells = self.of_cells(of);
         let headings = (0..self.support.size().headings).map(|d| self.support.heading(d));
-        headings.flat_map(|heading| self.cells(|at| bin(at, heading))).collect()
+        headings.flat_map(|heading| cells.iter().map(|cell| narrow(bin(cell, heading))).collect::<Vec<_>>()).collect()
     }
 
     /// From the RX to a point: distance and bearing.
@@ -65,7 +71,8 @@ pub(super) fn layout_only(record: &Record, size: SupportSize) -> Result<BinnedRo
         None => 0,
         Some(shape) => 1 + board_bin(shape, rx, at),
     });
-    let facing = c.poses(|at, heading| part(wrap(heading - c.range_and_bearing(at).1 - PI) + PI, TAU, 18));
+    let facing =
+        c.poses(|at| c.range_and_bearing(at).1, |bearing, heading| part(wrap(heading - bearing - PI) + PI, TAU, 18));
     Ok(c.row(vec![range, wall, board], facing))
 }
 
@@ -103,13 +110,17 @@ pub(super) fn direct_path(recipe: &Recipe, record: &Record, size: SupportSize) -
         1 + 20 * usize::from(free) + part(mismatch, PI, 20)
     });
     let level = recipe.link.reference_snr_db + recipe.link.input_power_adjustment_db;
-    let poses = c.poses(|at, heading| {
-        let Some(arrival) = strongest else { return 0 };
+    let heard = |at| {
+        let arrival = strongest?;
         let (range, bearing) = c.range_and_bearing(at);
         let over = arrival.raw_snr_db + 20.0 * libm::log10(range.max(0.05)) - level;
-        let (seen, sent) = (wrap(bearing - rx.heading).abs(), wrap(heading - bearing - PI).abs());
+        let seen = wrap(bearing - rx.heading).abs();
         let free = usize::from(c.view.layout.planar_los(at, from));
-        1 + ((free * 18 + part(over + 42.0, 54.0, 18)) * 6 + part(seen, PI, 6)) * 6 + part(sent, PI, 6)
+        Some(((free * 18 + part(over + 42.0, 54.0, 18)) * 6 + part(seen, PI, 6), bearing))
+    };
+    let poses = c.poses(heard, |heard, heading| {
+        let Some((of_cell, bearing)) = heard else { return 0 };
+        1 + of_cell * 6 + part(wrap(heading - bearing - PI).abs(), PI, 6)
     });
     Ok(c.row(vec![phase], poses))
 }

@@ -3,10 +3,10 @@
 use wide::f32x8;
 
 /// Numbers side by side.
-pub(super) const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 /// Eight f32 in registers.
-pub(super) trait Lanes: Copy {
+pub(crate) trait Lanes: Copy {
     /// One number in every lane.
     fn splat(x: f32) -> Self;
     /// From memory.
@@ -50,7 +50,7 @@ impl Lanes for f32x8 {
 
 /// One vector of AVX.
 #[cfg(target_arch = "x86_64")]
-pub(super) use avx::Avx;
+pub(crate) use avx::Avx;
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "vectors that not every processor has")]
