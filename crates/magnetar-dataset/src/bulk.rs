@@ -2,7 +2,7 @@
 
 use magnetar_signal::{ElementPath, SignalRow, SynthesisBackend};
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::generator::{RowGenerator, blank, link_draw};
 use crate::record::Record;
 
@@ -12,7 +12,7 @@ impl RowGenerator<'_> {
     ///
     /// # Errors
     /// If the recipe's constraints cannot be met for a row, or the backend fails.
-    pub fn bulk(&mut self, backend: &dyn SynthesisBackend, from: u64, to: u64) -> Result<Vec<Record>, Error> {
+    pub fn bulk(&mut self, backend: &dyn SynthesisBackend, from: u64, to: u64) -> Result<Vec<Record>, DatasetError> {
         let mut records = Vec::new();
         let mut paths: Vec<Vec<ElementPath>> = Vec::new();
         let mut blocks = Vec::new();
@@ -31,7 +31,7 @@ impl RowGenerator<'_> {
             .zip(&paths)
             .map(|(record, paths)| self.simulator.signal_row(paths, &link_draw(record)))
             .collect();
-        backend.add_signals(&rows, &mut blocks).map_err(|source| Error::Backend { rows: from..to, source })?;
+        backend.add_signals(&rows, &mut blocks).map_err(|source| DatasetError::Backend { rows: from..to, source })?;
         for (record, block) in records.iter_mut().zip(&blocks) {
             self.generator.store(block, record);
             self.estimate(record)?;

@@ -11,7 +11,7 @@ use parquet::file::metadata::ParquetMetaData;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::leaf_name;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::ShardInfo;
 
 /// Hexadecimal digits of one checksum.
@@ -68,11 +68,11 @@ impl TryFrom<WrittenChecksums> for Checksums {
 ///
 /// # Errors
 /// If they differ, or the file cannot be read. A shard of an older dataset, without checksums, passes.
-pub(crate) fn check_footer(file: &InputFile, path: &Path, shard: &ShardInfo) -> Result<(), Error> {
+pub(crate) fn check_footer(file: &InputFile, path: &Path, shard: &ShardInfo) -> Result<(), DatasetError> {
     let Some(checksums) = &shard.checksums else { return Ok(()) };
     let bytes = file.bytes();
     if bytes != shard.bytes {
-        return Err(Error::damaged(path, format!("it has {bytes} bytes, {} were written", shard.bytes)));
+        return Err(DatasetError::damaged(path, format!("it has {bytes} bytes, {} were written", shard.bytes)));
     }
     let start = bytes.saturating_sub(checksums.footer_bytes);
     compare(file, path, "the footer", start..bytes, checksums.footer)
@@ -89,18 +89,18 @@ pub(crate) fn check_columns(
     shard: &ShardInfo,
     metadata: &ParquetMetaData,
     leaves: &[usize],
-) -> Result<(), Error> {
+) -> Result<(), DatasetError> {
     let Some(checksums) = &shard.checksums else { return Ok(()) };
     let expected = metadata.num_row_groups() * metadata.file_metadata().schema_descr().num_columns();
     if checksums.chunks.len() != expected {
         let problem =
             format!("the manifest has checksums of {} column chunks, it has {expected}", checksums.chunks.len());
-        return Err(Error::damaged(path, problem));
+        return Err(DatasetError::damaged(path, problem));
     }
     let parts =
         metadata.row_groups().iter().flat_map(|group| leaves.iter().filter_map(|&leaf| group.columns().get(leaf)));
     let parts = parts.map(|chunk| chunk.byte_range()).map(|(start, length)| start..start.saturating_add(length));
-    file.prepare(parts.collect()).map_err(Error::io(path))?;
+    file.prepare(parts.collect()).map_err(DatasetError::io(path))?;
     let mut group_sums = checksums.chunks.as_slice();
     for group in metadata.row_groups() {
         let (sums, rest) = group_sums.split_at(group.num_columns().min(group_sums.len()));
@@ -114,12 +114,12 @@ pub(crate) fn check_columns(
     Ok(())
 }
 
-fn compare(file: &InputFile, path: &Path, part: &str, range: Range<u64>, expected: u32) -> Result<(), Error> {
-    let found = crc32_of(file, range).map_err(Error::io(path))?;
+fn compare(file: &InputFile, path: &Path, part: &str, range: Range<u64>, expected: u32) -> Result<(), DatasetError> {
+    let found = crc32_of(file, range).map_err(DatasetError::io(path))?;
     if found == expected {
         return Ok(());
     }
-    Err(Error::damaged(path, format!("{part} has the checksum {found:08x}, {expected:08x} was written")))
+    Err(DatasetError::damaged(path, format!("{part} has the checksum {found:08x}, {expected:08x} was written")))
 }
 
 /// The CRC-32 of a part of a file, read in flat memory.

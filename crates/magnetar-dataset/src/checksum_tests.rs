@@ -38,7 +38,7 @@ fn no_reader_takes_a_flipped_bit_for_data() {
     let path = generated(folder.path());
     let dataset = Dataset::open(folder.path()).unwrap();
     let read = || {
-        let text = |e: Error| e.to_string();
+        let text = |e: DatasetError| e.to_string();
         (
             records(&dataset, Columns::All),
             records(&dataset, Columns::WithoutCsi),

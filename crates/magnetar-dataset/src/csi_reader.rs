@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 
 use crate::checksum::{check_columns, check_footer};
 use crate::columns::csi::{CSI, EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::recorded_shard;
 use crate::page_bounds::{PageError, check_pages};
 use crate::parquet_input::ParquetInput;
@@ -80,7 +80,7 @@ pub enum CsiError {
     },
     /// A shard of a dataset that is damaged, or whose manifest is.
     #[error("{0}")]
-    Shard(#[from] Box<Error>),
+    Shard(#[from] Box<DatasetError>),
     /// A row without observation.
     #[error("{file}: row {row} has no observation: its `csi` is null")]
     Null {

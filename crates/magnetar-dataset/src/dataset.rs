@@ -9,7 +9,7 @@ use parquet::file::metadata::PageIndexPolicy;
 
 use crate::card;
 use crate::columns;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::guarded::{self, Batches, Builder};
 use crate::manifest::{Manifest, ShardInfo, SplitManifest, write_whole};
 use crate::recipe::Recipe;
@@ -41,11 +41,11 @@ impl Dataset {
     ///
     /// # Errors
     /// If its manifest is missing or wrong. Shards are checked when they are read.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, DatasetError> {
         let folder = place(folder.as_ref())?;
         let manifest = folder.join(crate::manifest::MANIFEST);
-        if !exists(&manifest).map_err(Error::io(&manifest))? {
-            return Err(Error::invalid(&folder, "no manifest.json here; give the folder of a dataset"));
+        if !exists(&manifest).map_err(DatasetError::io(&manifest))? {
+            return Err(DatasetError::invalid(&folder, "no manifest.json here; give the folder of a dataset"));
         }
         let manifest = Manifest::read(&folder)?;
         Ok(Self { folder, manifest })
@@ -73,8 +73,8 @@ impl Dataset {
     ///
     /// # Errors
     /// If the folder is being written by another run, or the card cannot be written.
-    pub fn write_audit(&self, figures: &str) -> Result<(), Error> {
-        let _lock = FolderLock::acquire(&self.folder).map_err(Error::io(&self.folder))?;
+    pub fn write_audit(&self, figures: &str) -> Result<(), DatasetError> {
+        let _lock = FolderLock::acquire(&self.folder).map_err(DatasetError::io(&self.folder))?;
         write_whole(&self.folder.join(card::CARD), card::card_with_audit(&self.manifest, figures).as_bytes())
     }
 
@@ -82,10 +82,10 @@ impl Dataset {
     ///
     /// # Errors
     /// Names the splits there are if it is none of them.
-    pub fn split(&self, name: &str) -> Result<&SplitManifest, Error> {
+    pub fn split(&self, name: &str) -> Result<&SplitManifest, DatasetError> {
         self.manifest.splits.get(name).ok_or_else(|| {
             let known: Vec<_> = self.manifest.splits.keys().map(String::as_str).collect();
-            Error::invalid(&self.folder, format!("no split {name:?} here; there is {}", known.join(", ")))
+            DatasetError::invalid(&self.folder, format!("no split {name:?} here; there is {}", known.join(", ")))
         })
     }
 
@@ -94,7 +94,7 @@ impl Dataset {
     ///
     /// # Errors
     /// If there is no such split.
-    pub fn records(&self, split: &str, columns: Columns) -> Result<Records<'_>, Error> {
+    pub fn records(&self, split: &str, columns: Columns) -> Result<Records<'_>, DatasetError> {
         Ok(Records { batches: RowBatches::new(self, split, columns)?, rows: Vec::new().into_iter() })
     }
 
@@ -108,7 +108,7 @@ impl Dataset {
         split: &str,
         columns: Columns,
         limit: u64,
-    ) -> Result<impl Iterator<Item = Result<Record, Error>> + use<'_>, Error> {
+    ) -> Result<impl Iterator<Item = Result<Record, DatasetError>> + use<'_>, DatasetError> {
         let rows = self.split(split)?.present_rows();
         let step = if self.follows_protocol() { spread(rows, limit) } else { 1 };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -124,12 +124,12 @@ impl Dataset {
     ///
     /// # Errors
     /// Says what can be done with them.
-    pub fn require_truth(&self) -> Result<(), Error> {
+    pub fn require_truth(&self) -> Result<(), DatasetError> {
         match &self.manifest.measured {
             Some(measured) if !measured.truth => {
                 let problem = "its rows were measured without the TX's pose (tx_x, tx_y, tx_heading_deg), so nothing can be \
                                compared with it; stats and verify take them, and `locate` the snapshots themselves";
-                Err(Error::invalid(&self.folder, problem))
+                Err(DatasetError::invalid(&self.folder, problem))
             }
             _ => Ok(()),
         }
@@ -139,14 +139,19 @@ impl Dataset {
     ///
     /// # Errors
     /// If there is no such split.
-    pub fn sample_rows(&self, split: &str, limit: u64) -> Result<u64, Error> {
+    pub fn sample_rows(&self, split: &str, limit: u64) -> Result<u64, DatasetError> {
         let rows = self.split(split)?.present_rows();
         let step = if self.follows_protocol() { spread(rows, limit) } else { 1 };
         Ok(rows.div_ceil(step as u64).min(limit))
     }
 
     /// The rows of one shard.
-    pub(crate) fn shard_records(&self, split: &str, shard: &ShardInfo, columns: Columns) -> Result<Records<'_>, Error> {
+    pub(crate) fn shard_records(
+        &self,
+        split: &str,
+        shard: &ShardInfo,
+        columns: Columns,
+    ) -> Result<Records<'_>, DatasetError> {
         let batches = RowBatches::of_shards(self, split, columns, vec![shard.clone()]);
         Ok(Records { batches, rows: Vec::new().into_iter() })
     }
@@ -155,11 +160,11 @@ impl Dataset {
     ///
     /// # Errors
     /// If the row is not there or its shard cannot be read.
-    pub fn read_row(&self, split: &str, index: u64, columns: Columns) -> Result<Record, Error> {
+    pub fn read_row(&self, split: &str, index: u64, columns: Columns) -> Result<Record, DatasetError> {
         let batch = self.read_batch(split, index, 1, columns)?;
         self.decode(split, &batch)?
             .pop()
-            .ok_or_else(|| Error::invalid(&self.folder, format!("row {index} of split {split} is missing")))
+            .ok_or_else(|| DatasetError::invalid(&self.folder, format!("row {index} of split {split} is missing")))
     }
 
     /// Up to `rows` rows of one shard from `index` on, as Arrow columns.
@@ -169,33 +174,33 @@ impl Dataset {
         index: u64,
         rows: usize,
         columns: Columns,
-    ) -> Result<RecordBatch, Error> {
+    ) -> Result<RecordBatch, DatasetError> {
         let shards = &self.split(split)?.shards;
         let shard = shards
             .iter()
             .find(|shard| (shard.start..shard.start + shard.rows).contains(&index))
-            .ok_or_else(|| Error::invalid(&self.folder, format!("split {split} has no row {index}")))?;
+            .ok_or_else(|| DatasetError::invalid(&self.folder, format!("split {split} has no row {index}")))?;
         let path = shard.file(&self.folder, split);
         let skip = usize::try_from(index - shard.start).unwrap_or(usize::MAX);
         let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(rows)]);
         let builder = self.builder(split, shard, columns)?.with_row_selection(selection);
         match Batches::new(builder, path.clone(), index)?.next() {
             Some(batch) => batch,
-            None => Err(Error::invalid(&path, format!("row {index} is missing"))),
+            None => Err(DatasetError::invalid(&path, format!("row {index} is missing"))),
         }
     }
 
     /// A shard's reader: footer, schema and the columns that will be read are checked.
-    pub(crate) fn builder(&self, split: &str, shard: &ShardInfo, what: Columns) -> Result<Builder, Error> {
+    pub(crate) fn builder(&self, split: &str, shard: &ShardInfo, what: Columns) -> Result<Builder, DatasetError> {
         let path = shard.file(&self.folder, split);
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
         let open = guarded::open(&path, shard, options)?;
         let builder = &open.builder;
         let plan = ShardPlan { split, number: shard.number, start: shard.start, rows: shard.rows };
-        check_footer(&self.manifest, &plan, builder).map_err(|problem| Error::invalid(&path, problem))?;
+        check_footer(&self.manifest, &plan, builder).map_err(|problem| DatasetError::invalid(&path, problem))?;
         let shape = self.manifest.shape();
         columns::check_schema(builder.schema(), &shape)
-            .map_err(|source| Error::Columns { path: path.clone(), source })?;
+            .map_err(|source| DatasetError::Columns { path: path.clone(), source })?;
         // Columns that a newer version added, or somebody else, are not even decoded.
         let wanted = columns::leaf_names(&shape, what == Columns::All);
         let leaves = builder.parquet_schema().columns().iter().enumerate();
@@ -205,8 +210,8 @@ impl Dataset {
     }
 
     /// Typed rows of a batch of a split.
-    pub(crate) fn decode(&self, split: &str, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
-        columns::records(batch).map_err(|source| Error::Columns { path: self.folder.join(split), source })
+    pub(crate) fn decode(&self, split: &str, batch: &RecordBatch) -> Result<Vec<Record>, DatasetError> {
+        columns::records(batch).map_err(|source| DatasetError::Columns { path: self.folder.join(split), source })
     }
 }
 
@@ -253,7 +258,7 @@ fn spread(rows: u64, limit: u64) -> usize {
 }
 
 impl Iterator for Records<'_> {
-    type Item = Result<Record, Error>;
+    type Item = Result<Record, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

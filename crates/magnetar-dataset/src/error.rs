@@ -20,7 +20,7 @@ use crate::schema::{SCHEMA_VERSION, SchemaVersion};
 
 /// Anything that stops a dataset from being made or read.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum DatasetError {
     /// The recipe is wrong.
     #[error("{0}")]
     Recipe(#[from] RecipeError),
@@ -196,7 +196,7 @@ fn advice(source: &io::Error) -> &'static str {
     }
 }
 
-impl Error {
+impl DatasetError {
     /// An input or output error at a path.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_owned(), source }

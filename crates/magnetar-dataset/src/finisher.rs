@@ -6,13 +6,13 @@ use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
-use crate::error::Error;
+use crate::error::DatasetError;
 
 /// Whether anything went wrong, and what did first.
 #[derive(Default)]
 pub(crate) struct Outcome {
     failed: AtomicBool,
-    error: Mutex<Option<Error>>,
+    error: Mutex<Option<DatasetError>>,
 }
 
 impl Outcome {
@@ -22,7 +22,7 @@ impl Outcome {
     }
 
     /// Takes note of a part's result.
-    pub(crate) fn note(&self, result: Result<(), Error>) {
+    pub(crate) fn note(&self, result: Result<(), DatasetError>) {
         if let Err(error) = result {
             self.failed.store(true, Ordering::Relaxed);
             self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -30,7 +30,7 @@ impl Outcome {
     }
 
     /// The first error, if there was one.
-    pub(crate) fn into_result(self) -> Result<(), Error> {
+    pub(crate) fn into_result(self) -> Result<(), DatasetError> {
         self.error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }

@@ -6,17 +6,17 @@ use std::path::Path;
 
 use magnetar_files::{exists, file_sizes, is_folder, is_in_store, list_folder, replacement_path};
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::{MANIFEST, Manifest, ShardInfo, shard_name};
 
 /// The manifest that is there, if any; refuses a folder with Parquet files but no manifest.
-pub(crate) fn existing(folder: &Path) -> Result<Option<Manifest>, Error> {
+pub(crate) fn existing(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
     let mut parquet = false;
-    for path in list_folder(folder).map_err(Error::io(folder))? {
-        parquet |= is_parquet(&path) || is_folder(&path).map_err(Error::io(&path))? && has_parquet(&path)?;
+    for path in list_folder(folder).map_err(DatasetError::io(folder))? {
+        parquet |= is_parquet(&path) || is_folder(&path).map_err(DatasetError::io(&path))? && has_parquet(&path)?;
     }
     let manifest = folder.join(MANIFEST);
-    match (exists(&manifest).map_err(Error::io(&manifest))?, parquet) {
+    match (exists(&manifest).map_err(DatasetError::io(&manifest))?, parquet) {
         (true, true) => Manifest::read(folder).map(Some),
         // A run that was stopped before its first shard binds nobody.
         (true, false) => {
@@ -24,7 +24,7 @@ pub(crate) fn existing(folder: &Path) -> Result<Option<Manifest>, Error> {
         }
         (false, true) => {
             let problem = "holds Parquet files but no manifest.json; choose another folder, or remove them";
-            Err(Error::invalid(folder, problem))
+            Err(DatasetError::invalid(folder, problem))
         }
         (false, false) => Ok(None),
     }
@@ -34,28 +34,28 @@ fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "parquet")
 }
 
-fn has_parquet(folder: &Path) -> Result<bool, Error> {
-    Ok(list_folder(folder).map_err(Error::io(folder))?.iter().any(|path| is_parquet(path)))
+fn has_parquet(folder: &Path) -> Result<bool, DatasetError> {
+    Ok(list_folder(folder).map_err(DatasetError::io(folder))?.iter().any(|path| is_parquet(path)))
 }
 
 /// Refuses Parquet files that do not belong to the dataset.
-pub(crate) fn refuse_foreign_files(folder: &Path, manifest: &Manifest) -> Result<(), Error> {
+pub(crate) fn refuse_foreign_files(folder: &Path, manifest: &Manifest) -> Result<(), DatasetError> {
     refuse_in(folder, |_| false)?;
     for (name, split) in &manifest.splits {
         let count = split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows));
         let folder = folder.join(name);
-        if is_folder(&folder).map_err(Error::io(&folder))? {
+        if is_folder(&folder).map_err(DatasetError::io(&folder))? {
             refuse_in(&folder, |file| shard_number(file).is_some_and(|number| number < count))?;
         }
     }
     Ok(())
 }
 
-fn refuse_in(folder: &Path, own: impl Fn(&str) -> bool) -> Result<(), Error> {
-    for path in list_folder(folder).map_err(Error::io(folder))? {
+fn refuse_in(folder: &Path, own: impl Fn(&str) -> bool) -> Result<(), DatasetError> {
+    for path in list_folder(folder).map_err(DatasetError::io(folder))? {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
         if is_parquet(&path) && !own(name) {
-            return Err(Error::invalid(&path, "does not belong to this dataset; move it away"));
+            return Err(DatasetError::invalid(&path, "does not belong to this dataset; move it away"));
         }
     }
     Ok(())
@@ -69,12 +69,12 @@ pub(crate) fn shard_number(file: &str) -> Option<u64> {
 
 /// Makes the folders of a dataset and removes what killed runs left in them: unfinished files, and replacements of
 /// shards that the manifest `recorded` there, if any, does not name. The caller holds the folder's lock.
-pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Manifest>) -> Result<(), Error> {
-    magnetar_files::remove_unfinished(folder).map_err(Error::io(folder))?;
+pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Manifest>) -> Result<(), DatasetError> {
+    magnetar_files::remove_unfinished(folder).map_err(DatasetError::io(folder))?;
     for (name, split) in &manifest.splits {
         let inside = folder.join(name);
-        magnetar_files::create_folder(&inside).map_err(Error::io(&inside))?;
-        magnetar_files::remove_unfinished(&inside).map_err(Error::io(&inside))?;
+        magnetar_files::create_folder(&inside).map_err(DatasetError::io(&inside))?;
+        magnetar_files::remove_unfinished(&inside).map_err(DatasetError::io(&inside))?;
         let known = recorded.and_then(|manifest| manifest.splits.get(name)).map_or(&[][..], |split| &split.shards);
         let count = split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows));
         for number in replaced_shards(&inside, count)? {
@@ -82,9 +82,9 @@ pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Mani
             let replacement = replacement_path(&path);
             let committed = known.iter().find(|shard| shard.number == number);
             if committed.is_some_and(|shard| shard.file(folder, name) == replacement) {
-                magnetar_files::rename_file(&replacement, &path).map_err(Error::io(&path))?;
+                magnetar_files::rename_file(&replacement, &path).map_err(DatasetError::io(&path))?;
             } else {
-                magnetar_files::remove_file(&replacement).map_err(Error::io(&replacement))?;
+                magnetar_files::remove_file(&replacement).map_err(DatasetError::io(&replacement))?;
             }
         }
     }
@@ -92,14 +92,14 @@ pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Mani
 }
 
 /// Numbers of the shards below `count` that have a replacement beside them.
-fn replaced_shards(inside: &Path, count: u64) -> Result<Vec<u64>, Error> {
+fn replaced_shards(inside: &Path, count: u64) -> Result<Vec<u64>, DatasetError> {
     if !is_in_store(inside) {
         return Ok((0..count).filter(|number| replacement_path(&inside.join(shard_name(*number))).exists()).collect());
     }
     // One listing instead of a request for every shard.
     let ending = replacement_path(Path::new("x"));
     let ending = ending.to_string_lossy().trim_start_matches('x').to_owned();
-    let names = file_sizes(inside).map_err(Error::io(inside))?;
+    let names = file_sizes(inside).map_err(DatasetError::io(inside))?;
     let numbers = names.keys().filter_map(|name| shard_number(name.strip_suffix(&ending)?));
     Ok(numbers.filter(|number| *number < count).collect())
 }
@@ -121,7 +121,7 @@ impl<'a> Presence<'a> {
     ///
     /// # Errors
     /// If a store does not answer.
-    pub(crate) fn is_whole(&self, split: &str, shard: &ShardInfo) -> Result<bool, Error> {
+    pub(crate) fn is_whole(&self, split: &str, shard: &ShardInfo) -> Result<bool, DatasetError> {
         if !is_in_store(self.folder) {
             return Ok(shard.is_whole(self.folder, split));
         }
@@ -130,7 +130,7 @@ impl<'a> Presence<'a> {
             Some(sizes) => sizes,
             None => {
                 let inside = self.folder.join(split);
-                let sizes = file_sizes(&inside).map_err(Error::io(&inside))?;
+                let sizes = file_sizes(&inside).map_err(DatasetError::io(&inside))?;
                 listed.entry(split.to_owned()).or_insert(sizes)
             }
         };

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use arrow::array::RecordBatch;
 
 use crate::columns::BatchBuilder;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::finisher::{Finisher, Outcome};
 use crate::generator::{Generator, RowGenerator};
 use crate::job::Pending;
@@ -83,7 +83,7 @@ struct State {
 
 impl Plan {
     /// Makes everything ready that can fail, so that a wrong recipe stops before any row is made.
-    fn generators(&self) -> Result<IndexMap<String, Generator>, Error> {
+    fn generators(&self) -> Result<IndexMap<String, Generator>, DatasetError> {
         let mut generators = IndexMap::new();
         for name in self.manifest.splits.keys() {
             generators.insert(name.clone(), Generator::new(&self.job.recipe, self.job.seed, name)?);
@@ -96,7 +96,7 @@ impl Plan {
     /// # Errors
     /// If the recipe names something that is not there, or cannot be drawn from.
     #[allow(clippy::cast_precision_loss, reason = "a guess")]
-    pub fn estimate(&self) -> Result<SizeEstimate, Error> {
+    pub fn estimate(&self) -> Result<SizeEstimate, DatasetError> {
         let generators = self.generators()?;
         let (mut bytes, mut seconds) = (0.0, 0.0);
         for (name, rows) in self.rows_by_split() {
@@ -130,13 +130,13 @@ impl Plan {
     ///
     /// # Errors
     /// The first thing that went wrong; what was finished is recorded.
-    pub fn run(mut self, progress: &(dyn Fn(u64) + Sync)) -> Result<Summary, Error> {
+    pub fn run(mut self, progress: &(dyn Fn(u64) + Sync)) -> Result<Summary, DatasetError> {
         let started = Instant::now();
         let generators = self.generators()?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads())
             .build()
-            .map_err(|source| Error::Threads { threads: self.threads(), source })?;
+            .map_err(|source| DatasetError::Threads { threads: self.threads(), source })?;
         self.prepare()?;
         let rows = AtomicU64::new(0);
         let count = |n: u64| {
@@ -157,7 +157,7 @@ impl Plan {
         self.record_changes(&mut manifest)?;
         for shard in longer {
             let path = Manifest::shard_path(&self.job.out, &shard.split, shard.number);
-            magnetar_files::rename_file(&replacement_path(&path), &path).map_err(Error::io(&path))?;
+            magnetar_files::rename_file(&replacement_path(&path), &path).map_err(DatasetError::io(&path))?;
         }
         let recorder = self.recorder.clone();
         let state = Mutex::new(State { manifest, recorder, written: Instant::now(), took: Duration::ZERO, bytes });
@@ -179,7 +179,7 @@ impl Plan {
         &self,
         workers: &Workers<'_>,
         longer: &[&'a Pending],
-    ) -> Result<Vec<(&'a Pending, ShardInfo)>, Error> {
+    ) -> Result<Vec<(&'a Pending, ShardInfo)>, DatasetError> {
         let made = Mutex::new(Vec::new());
         let result = self.make_all(workers, longer, &|shard, info| {
             made.lock().unwrap_or_else(PoisonError::into_inner).push((shard, info));
@@ -199,8 +199,8 @@ impl Plan {
         &self,
         workers: &Workers<'_>,
         shards: &[&'a Pending],
-        finished: &(dyn Fn(&'a Pending, ShardInfo) -> Result<(), Error> + Sync),
-    ) -> Result<(), Error> {
+        finished: &(dyn Fn(&'a Pending, ShardInfo) -> Result<(), DatasetError> + Sync),
+    ) -> Result<(), DatasetError> {
         let outcome = Outcome::default();
         let finish = |(shard, writer): MadeShard<'a>| {
             outcome.note(writer.finish().and_then(|(info, room)| {
@@ -275,7 +275,7 @@ impl Plan {
         workers: &Workers<'_>,
         share_rows: bool,
         outcome: &Outcome,
-    ) -> Result<Option<ShardWriter<'a, AtomicFile>>, Error> {
+    ) -> Result<Option<ShardWriter<'a, AtomicFile>>, DatasetError> {
         let generator = &workers.generators[&shard.split];
         let room = workers.rooms().pop().unwrap_or_default();
         let mut writer = ShardWriter::create(self.target(shard), &self.manifest, shard.plan(), room)?;
@@ -294,7 +294,7 @@ impl Plan {
                 let batches = wave
                     .par_iter()
                     .map_init(|| generator.rows(), |rows, from| self.batch(rows, *from, (from + CHUNK_ROWS).min(end)))
-                    .collect::<Result<Vec<_>, Error>>()?;
+                    .collect::<Result<Vec<_>, DatasetError>>()?;
                 for batch in &batches {
                     writer.write(batch)?;
                 }
@@ -314,16 +314,16 @@ impl Plan {
     }
 
     /// Rows `from` to `to` by the job's backend.
-    fn batch(&self, generator: &mut RowGenerator<'_>, from: u64, to: u64) -> Result<RecordBatch, Error> {
+    fn batch(&self, generator: &mut RowGenerator<'_>, from: u64, to: u64) -> Result<RecordBatch, DatasetError> {
         let Some(backend) = &self.job.backend else { return generator.batch(self.manifest.shape(), from, to) };
         let mut rows = BatchBuilder::new(self.manifest.shape(), usize::try_from(to - from).unwrap_or(0));
         generator.bulk(&**backend, from, to)?.iter().for_each(|record| rows.push(record));
-        rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
+        rows.finish().map_err(|source| DatasetError::Batch { rows: from..to, source })
     }
 }
 
 /// Records a finished shard, and writes the manifest now and then.
-fn record(state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), Error> {
+fn record(state: &Mutex<State>, split: &str, info: ShardInfo) -> Result<(), DatasetError> {
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     state.bytes += info.bytes;
     state.manifest.add(split, info);
@@ -341,7 +341,7 @@ impl RowGenerator<'_> {
     ///
     /// # Errors
     /// If the recipe's constraints cannot be met for a row, or the shape is that of another recipe.
-    pub fn batch(&mut self, shape: Shape, from: u64, to: u64) -> Result<RecordBatch, Error> {
+    pub fn batch(&mut self, shape: Shape, from: u64, to: u64) -> Result<RecordBatch, DatasetError> {
         let mut rows = BatchBuilder::new(shape, usize::try_from(to - from).unwrap_or(0));
         let mut record = None;
         for index in from..to {
@@ -353,12 +353,12 @@ impl RowGenerator<'_> {
                 rows.push(record);
             }
         }
-        rows.finish().map_err(|source| Error::Batch { rows: from..to, source })
+        rows.finish().map_err(|source| DatasetError::Batch { rows: from..to, source })
     }
 }
 
 /// Bytes that the first rows of a split take when encoded.
-fn encoded_size(manifest: &Manifest, generator: &Generator, split: &str, rows: u64) -> Result<u64, Error> {
+fn encoded_size(manifest: &Manifest, generator: &Generator, split: &str, rows: u64) -> Result<u64, DatasetError> {
     let plan = ShardPlan { split, number: 0, start: 0, rows };
     let mut writer = ShardWriter::measuring(manifest, plan)?;
     writer.write(&generator.rows().batch(manifest.shape(), 0, rows)?)?;

@@ -9,7 +9,7 @@ use num_complex::Complex32;
 use rand::rngs::ChaCha8Rng;
 
 use crate::draw::{Board, Drawer, DrawnScene};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::outing::OutingState;
 use crate::recipe::Recipe;
 use crate::record::{Materials, Record, RecordPath};
@@ -42,7 +42,7 @@ pub struct RowGenerator<'g> {
 ///
 /// # Errors
 /// If the recipe is wrong, or its constraints cannot be met for this row.
-pub fn generate_record(recipe: &Arc<Recipe>, seed: u64, split: &str, index: u64) -> Result<Record, Error> {
+pub fn generate_record(recipe: &Arc<Recipe>, seed: u64, split: &str, index: u64) -> Result<Record, DatasetError> {
     Generator::new(recipe, seed, split)?.rows().row(index)
 }
 
@@ -51,7 +51,7 @@ impl Generator {
     ///
     /// # Errors
     /// If the recipe has no such split or names a material or pattern that is not there.
-    pub fn new(recipe: &Arc<Recipe>, seed: u64, split: &str) -> Result<Self, Error> {
+    pub fn new(recipe: &Arc<Recipe>, seed: u64, split: &str) -> Result<Self, DatasetError> {
         recipe.check()?;
         recipe.check_files()?;
         let drawer = Drawer::new(recipe, seed, split)?;
@@ -131,7 +131,7 @@ impl RowGenerator<'_> {
     ///
     /// # Errors
     /// If the recipe's constraints cannot be met for this row.
-    pub fn row(&mut self, index: u64) -> Result<Record, Error> {
+    pub fn row(&mut self, index: u64) -> Result<Record, DatasetError> {
         let mut record = blank(self.generator);
         self.row_into(index, &mut record)?;
         Ok(record)
@@ -141,7 +141,7 @@ impl RowGenerator<'_> {
     ///
     /// # Errors
     /// If the recipe's constraints cannot be met for this row.
-    pub fn row_into(&mut self, index: u64, record: &mut Record) -> Result<(), Error> {
+    pub fn row_into(&mut self, index: u64, record: &mut Record) -> Result<(), DatasetError> {
         self.draw(index, record)?;
         self.trace(record)?;
         self.synthesise(record);
@@ -152,7 +152,7 @@ impl RowGenerator<'_> {
     ///
     /// # Errors
     /// If the recipe's constraints cannot be met for this row.
-    pub fn draw(&mut self, index: u64, record: &mut Record) -> Result<(), Error> {
+    pub fn draw(&mut self, index: u64, record: &mut Record) -> Result<(), DatasetError> {
         let generator = self.generator;
         let drawer = &generator.drawer;
         let recipe = drawer.recipe();
@@ -212,7 +212,7 @@ impl RowGenerator<'_> {
     ///
     /// # Errors
     /// If the tracer refuses the scene, which a drawn one never gives it reason to.
-    pub fn trace(&mut self, record: &mut Record) -> Result<(), Error> {
+    pub fn trace(&mut self, record: &mut Record) -> Result<(), DatasetError> {
         let generator = self.generator;
         let assignment = self.scene.as_ref().map_or(0, |(_, scene)| scene.assignment);
         let slabs = &generator.assignments[assignment].1;
@@ -222,7 +222,7 @@ impl RowGenerator<'_> {
         self.standing.extend(standing.zip(generator.box_slabs.iter().copied().chain([generator.board_slab])));
         self.simulator
             .trace(record.room, slabs, &self.standing, &record.tx, &record.rx)
-            .map_err(|source| Error::Trace { row: record.index, source })?;
+            .map_err(|source| DatasetError::Trace { row: record.index, source })?;
         self.apply_pattern_error(record);
         let (paths, element_paths) = (self.simulator.paths(), self.simulator.element_paths());
         record.los = paths.first().is_some_and(|path| path.geometry.is_line_of_sight());
@@ -285,12 +285,12 @@ impl RowGenerator<'_> {
     ///
     /// # Errors
     /// If the observation is beyond what single precision holds.
-    pub fn estimate(&mut self, record: &mut Record) -> Result<(), Error> {
+    pub fn estimate(&mut self, record: &mut Record) -> Result<(), DatasetError> {
         let csi = record.csi.as_deref().unwrap_or_default().as_chunks::<2>().0;
         let estimate = self
             .simulator
             .estimate_interleaved(csi)
-            .map_err(|source| Error::Estimation { row: record.index, source })?;
+            .map_err(|source| DatasetError::Estimation { row: record.index, source })?;
         estimate.write_arrivals(&mut record.arrivals);
         Ok(())
     }

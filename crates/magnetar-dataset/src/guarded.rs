@@ -9,7 +9,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader,
 use parquet::errors::ParquetError;
 
 use crate::checksum::{check_columns, check_footer};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::ShardInfo;
 use crate::page_bounds::check_pages;
 use crate::parquet_input::ParquetInput;
@@ -29,8 +29,8 @@ pub(crate) struct OpenShard {
 ///
 /// # Errors
 /// If there is no such file, or it is damaged.
-pub(crate) fn open(path: &Path, shard: &ShardInfo, options: ArrowReaderOptions) -> Result<OpenShard, Error> {
-    let input = ParquetInput::open(path).map_err(Error::io(path))?;
+pub(crate) fn open(path: &Path, shard: &ShardInfo, options: ArrowReaderOptions) -> Result<OpenShard, DatasetError> {
+    let input = ParquetInput::open(path).map_err(DatasetError::io(path))?;
     check_footer(input.file(), path, shard)?;
     let builder = flatten(path, guard(|| Builder::try_new_with_options(input.clone(), options)))?;
     Ok(OpenShard { builder, input })
@@ -42,20 +42,20 @@ impl OpenShard {
     ///
     /// # Errors
     /// Names the column that is damaged.
-    pub(crate) fn with_leaves(self, path: &Path, shard: &ShardInfo, leaves: &[usize]) -> Result<Builder, Error> {
+    pub(crate) fn with_leaves(self, path: &Path, shard: &ShardInfo, leaves: &[usize]) -> Result<Builder, DatasetError> {
         let check = || {
             check_columns(self.input.file(), path, shard, self.builder.metadata(), leaves)?;
             check_pages(&self.input, self.builder.metadata(), leaves)
-                .map_err(|source| Error::Pages { path: path.to_owned(), source })
+                .map_err(|source| DatasetError::Pages { path: path.to_owned(), source })
         };
-        guard(check).map_err(Error::panicked(path))??;
+        guard(check).map_err(DatasetError::panicked(path))??;
         let mask = ProjectionMask::leaves(self.builder.parquet_schema(), leaves.iter().copied());
         Ok(self.builder.with_projection(mask))
     }
 }
 
-fn flatten<T>(path: &Path, result: Result<Result<T, ParquetError>, ReaderPanicked>) -> Result<T, Error> {
-    result.map_err(Error::panicked(path))?.map_err(|e| parquet_error(path, e))
+fn flatten<T>(path: &Path, result: Result<Result<T, ParquetError>, ReaderPanicked>) -> Result<T, DatasetError> {
+    result.map_err(DatasetError::panicked(path))?.map_err(|e| parquet_error(path, e))
 }
 
 /// Rows of a Parquet file, batch by batch; it ends with the first error.
@@ -69,20 +69,20 @@ pub(crate) struct Batches {
 
 impl Batches {
     /// `row` is the index of the first row.
-    pub(crate) fn new(builder: Builder, path: PathBuf, row: u64) -> Result<Self, Error> {
+    pub(crate) fn new(builder: Builder, path: PathBuf, row: u64) -> Result<Self, DatasetError> {
         let reader = flatten(&path, guard(|| builder.build()))?;
         Ok(Self { reader: Some(reader), path, row })
     }
 }
 
 impl Iterator for Batches {
-    type Item = Result<RecordBatch, Error>;
+    type Item = Result<RecordBatch, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_mut()?;
         let batch = match guard(|| reader.next()) {
-            Ok(batch) => batch?.map_err(|source| Error::Rows { path: self.path.clone(), row: self.row, source }),
-            Err(panicked) => Err(Error::panicked(&self.path)(panicked)),
+            Ok(batch) => batch?.map_err(|source| DatasetError::Rows { path: self.path.clone(), row: self.row, source }),
+            Err(panicked) => Err(DatasetError::panicked(&self.path)(panicked)),
         };
         match &batch {
             Ok(batch) => self.row += batch.num_rows() as u64,

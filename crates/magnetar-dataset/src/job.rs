@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use magnetar_signal::SynthesisBackend;
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::recipe::Recipe;
 use crate::shard::ShardPlan;
 
@@ -79,21 +79,21 @@ impl Pending {
 }
 
 /// The shards a job asks of one split.
-pub(crate) fn shards(job: &Job, split: &str, rows: u64) -> Result<Vec<Pending>, Error> {
+pub(crate) fn shards(job: &Job, split: &str, rows: u64) -> Result<Vec<Pending>, DatasetError> {
     let shard_rows = u64::from(job.recipe.store.shard_rows);
     let count = rows.div_ceil(shard_rows);
     let range = match job.slice {
         Slice::All => 0..count,
         Slice::Part { part, parts } => {
             if part == 0 || part > parts {
-                return Err(Error::Part { part, parts });
+                return Err(DatasetError::Part { part, parts });
             }
             let edge = |i: u64| u64::try_from(u128::from(count) * u128::from(i) / u128::from(parts)).unwrap_or(count);
             edge(part - 1)..edge(part)
         }
         Slice::Shards { first, last } => {
             if first >= last || last > count {
-                return Err(Error::Shards { first, last, split: split.to_owned(), count, shard_rows });
+                return Err(DatasetError::Shards { first, last, split: split.to_owned(), count, shard_rows });
             }
             first..last
         }

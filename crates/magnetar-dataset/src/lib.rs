@@ -80,7 +80,7 @@ pub use component_writer::{ComponentWriter, ComponentWriterError};
 pub use csi_reader::{CsiError, CsiReader};
 pub use dataset::{Columns, Dataset, Records};
 pub use draw::{Board, DrawError, Drawer, DrawnScene};
-pub use error::Error;
+pub use error::DatasetError;
 pub use generate::{SizeEstimate, Summary};
 pub use generator::{Generator, RowGenerator, generate_record};
 pub use histogram::Histogram;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaign::Measured;
 use crate::checksum::Checksums;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::recipe::{Recipe, differences, is_split_name};
 use crate::replay::STAND_IN;
 use crate::schema::{SCHEMA_VERSION, SchemaVersion, Shape};
@@ -175,36 +175,36 @@ impl Manifest {
     ///
     /// # Errors
     /// If there is none, or it is not one of ours, or it contradicts itself.
-    pub fn read(folder: &Path) -> Result<Self, Error> {
+    pub fn read(folder: &Path) -> Result<Self, DatasetError> {
         let path = folder.join(MANIFEST);
         let text = read_whole(&path, MAX_MANIFEST_BYTES, "not a manifest of a magnetar dataset")?;
         Self::from_text(&text, path)
     }
 
     /// Checks the text of a manifest, which lies at a path.
-    pub(crate) fn from_text(text: &str, path: PathBuf) -> Result<Self, Error> {
+    pub(crate) fn from_text(text: &str, path: PathBuf) -> Result<Self, DatasetError> {
         // The version comes first: what another one holds may not be what is expected below.
         if let Ok(Versioned { schema_version }) = serde_json::from_str(text)
             && !schema_version.is_readable()
         {
-            return Err(Error::Schema { path, found: schema_version });
+            return Err(DatasetError::Schema { path, found: schema_version });
         }
         let mut manifest: Self = serde_json::from_str(text)
-            .map_err(|e| Error::invalid(&path, format!("{e}; expected the manifest of a magnetar dataset")))?;
+            .map_err(|e| DatasetError::invalid(&path, format!("{e}; expected the manifest of a magnetar dataset")))?;
         if let Some(name) = manifest.splits.keys().find(|name| !is_split_name(name)) {
-            return Err(Error::invalid(&path, format!("{name:?} is no name of a split")));
+            return Err(DatasetError::invalid(&path, format!("{name:?} is no name of a split")));
         }
         manifest.take_lists_in(path.parent().unwrap_or(Path::new("")))?;
         manifest.check(&path)?;
         Ok(manifest)
     }
 
-    fn check(&self, path: &Path) -> Result<(), Error> {
-        let fail = |problem: String| Err(Error::invalid(path, problem));
+    fn check(&self, path: &Path) -> Result<(), DatasetError> {
+        let fail = |problem: String| Err(DatasetError::invalid(path, problem));
         if self.format != FORMAT {
             return fail(format!("format is {:?}, expected {FORMAT:?}", self.format));
         }
-        let json = serde_json::to_string(&self.recipe).map_err(|e| Error::invalid(path, e))?;
+        let json = serde_json::to_string(&self.recipe).map_err(|e| DatasetError::invalid(path, e))?;
         Recipe::from_json(&json, &path.display().to_string())?;
         if self.stand_in.as_deref() != self.recipe.replay.is_some().then_some(STAND_IN) {
             return fail("stand_in does not belong to the recipe: the manifest was edited".into());
@@ -236,16 +236,17 @@ impl Manifest {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+    pub fn write(&self, folder: &Path) -> Result<(), DatasetError> {
         let path = folder.join(MANIFEST);
         write_whole(&path, self.to_text(folder, &mut KnownLists::new())?.as_bytes())
     }
 
     /// Its text, to be written into a folder. Lists of shards that are not known to be there are written.
-    pub(crate) fn to_text(&self, folder: &Path, known: &mut KnownLists) -> Result<String, Error> {
+    pub(crate) fn to_text(&self, folder: &Path, known: &mut KnownLists) -> Result<String, DatasetError> {
         let with_lists = self.has_blocks().then(|| self.with_lists(folder, known)).transpose()?;
         let written = with_lists.as_ref().unwrap_or(self);
-        let mut text = serde_json::to_string_pretty(written).map_err(|e| Error::invalid(&folder.join(MANIFEST), e))?;
+        let mut text =
+            serde_json::to_string_pretty(written).map_err(|e| DatasetError::invalid(&folder.join(MANIFEST), e))?;
         text.push('\n');
         Ok(text)
     }
@@ -344,7 +345,7 @@ impl Manifest {
 ///
 /// # Errors
 /// If there is the manifest of a dataset and it cannot be read.
-pub(crate) fn recorded_shard(path: &Path) -> Result<Option<ShardInfo>, Error> {
+pub(crate) fn recorded_shard(path: &Path) -> Result<Option<ShardInfo>, DatasetError> {
     #[derive(Deserialize)]
     struct Formatted {
         format: String,
@@ -371,14 +372,14 @@ pub(crate) fn recorded_shard(path: &Path) -> Result<Option<ShardInfo>, Error> {
 }
 
 /// Writes a small file to a temporary name, syncs and renames it.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    AtomicFile::write(path, bytes).map_err(Error::io(path))
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DatasetError> {
+    AtomicFile::write(path, bytes).map_err(DatasetError::io(path))
 }
 
 /// Reads a text file of at most `limit` bytes; `expected` says what it should be where it is something else.
-pub(crate) fn read_whole(path: &Path, limit: u64, expected: &str) -> Result<String, Error> {
+pub(crate) fn read_whole(path: &Path, limit: u64, expected: &str) -> Result<String, DatasetError> {
     read_text(path, limit).map_err(|error| match error {
-        BoundedReadError::Io(source) => Error::io(path)(source),
-        other => Error::invalid(path, format!("{expected}: {other}")),
+        BoundedReadError::Io(source) => DatasetError::io(path)(source),
+        other => DatasetError::invalid(path, format!("{expected}: {other}")),
     })
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use magnetar_files::{AtomicFile, FolderLock, InputFile, create_folder, place};
 
 use crate::dataset::Dataset;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::folder::{Presence, existing, prepare, refuse_foreign_files};
 use crate::manifest::{Manifest, ShardInfo};
 use crate::recorder::{Recorder, write_card};
@@ -26,21 +26,21 @@ pub struct Merged {
 ///
 /// # Errors
 /// If the parts are not of one dataset, a shard is damaged, or `out` cannot be written.
-pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Merged, Error> {
+pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Merged, DatasetError> {
     let mut sources = Vec::new();
     for part in parts {
         sources.push(Dataset::open(part)?);
     }
     let out = &*place(out)?;
-    create_folder(out).map_err(Error::io(out))?;
-    let _lock = FolderLock::acquire(out).map_err(Error::io(out))?;
+    create_folder(out).map_err(DatasetError::io(out))?;
+    let _lock = FolderLock::acquire(out).map_err(DatasetError::io(out))?;
     let mut recorder = Recorder::new(out)?;
     let before = existing(out)?;
     if before.is_some() {
         sources.insert(0, Dataset::open(out)?);
     }
     let Some(first) = sources.first() else {
-        return Err(Error::NothingToMerge);
+        return Err(DatasetError::NothingToMerge);
     };
     let mut whole = Manifest::new(first.recipe(), first.manifest().seed);
     whole.version.clone_from(&first.manifest().version);
@@ -53,7 +53,7 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
         if !differences.is_empty() {
             let list = differences.join("\n  ");
             let problem = format!("is part of another dataset; they differ in (first, this):\n  {list}");
-            return Err(Error::invalid(source.folder(), problem));
+            return Err(DatasetError::invalid(source.folder(), problem));
         }
     }
     add_splits(&mut whole, &sources)?;
@@ -77,13 +77,13 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
                 if let Some(known) = known {
                     if !known.is_same_file(shard) {
                         let problem = "two parts hold different versions of this shard; run magnetar verify on both";
-                        return Err(Error::invalid(&from, problem));
+                        return Err(DatasetError::invalid(&from, problem));
                     }
                     continue;
                 }
                 if source.folder() == out {
                     if !presence.is_whole(name, shard)? {
-                        return Err(Error::invalid(&from, DAMAGED));
+                        return Err(DatasetError::invalid(&from, DAMAGED));
                     }
                 } else {
                     copy(&from, &Manifest::shard_path(out, name, shard.number), shard)?;
@@ -99,7 +99,7 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
 }
 
 /// The splits of all parts, in the recipe's order, without shards yet.
-fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
+fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), DatasetError> {
     for name in whole.recipe.splits.keys().cloned().collect::<Vec<_>>() {
         let found = sources.iter().filter_map(|source| Some((source, source.manifest().splits.get(&name)?)));
         for (source, split) in found {
@@ -113,7 +113,7 @@ fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
                     "split {name} is planned for {} rows, that of another part for {}; make all with the same limit",
                     split.rows, known.rows
                 );
-                return Err(Error::invalid(source.folder(), problem));
+                return Err(DatasetError::invalid(source.folder(), problem));
             }
         }
     }
@@ -122,14 +122,14 @@ fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), Error> {
 
 const DAMAGED: &str = "its SHA-256 is not the manifest's; generate this part again";
 
-fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), Error> {
-    let mut source = InputFile::open(from).map_err(Error::io(from))?.reader();
-    let file = AtomicFile::create(to).map_err(Error::io(to))?;
+fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), DatasetError> {
+    let mut source = InputFile::open(from).map_err(DatasetError::io(from))?.reader();
+    let file = AtomicFile::create(to).map_err(DatasetError::io(to))?;
     let mut file = Hashing::new(file);
-    io::copy(&mut source, &mut file).map_err(Error::io(to))?;
+    io::copy(&mut source, &mut file).map_err(DatasetError::io(to))?;
     let (bytes, sha256, file) = file.finish();
     if bytes != shard.bytes || sha256 != shard.sha256 {
-        return Err(Error::invalid(from, DAMAGED));
+        return Err(DatasetError::invalid(from, DAMAGED));
     }
-    file.commit_version().map_err(Error::io(to))
+    file.commit_version().map_err(DatasetError::io(to))
 }

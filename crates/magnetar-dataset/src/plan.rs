@@ -4,7 +4,7 @@ use std::path::Path;
 
 use magnetar_files::{FolderLock, is_in_store, nearest_folder, place};
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::folder::{Presence, existing, prepare, refuse_foreign_files};
 use crate::job::{Job, Pending, shards};
 use crate::manifest::{Manifest, SplitManifest};
@@ -33,7 +33,7 @@ impl Plan {
     ///
     /// # Errors
     /// A wrong request, an unwritable folder, or a folder that holds another dataset: then it says how they differ.
-    pub fn new(mut job: Job) -> Result<Self, Error> {
+    pub fn new(mut job: Job) -> Result<Self, DatasetError> {
         job.recipe.check()?;
         job.out = place(&job.out)?;
         let mut manifest = Manifest::new(&job.recipe, job.seed);
@@ -50,7 +50,7 @@ impl Plan {
         {
             let sets = job.limit.map_or(split.sets(), |limit| limit.min(split.sets()));
             if sets == 0 {
-                return Err(Error::NothingToGenerate);
+                return Err(DatasetError::NothingToGenerate);
             }
             let rows = sets * u64::from(split.views);
             let own = shards(&job, name, rows)?;
@@ -66,7 +66,7 @@ impl Plan {
         let recorder = Recorder::new(&job.out)?;
         let mut plan = Self { job, manifest, pending: Vec::new(), before: None, lock: None, recorder, kept: 0, empty };
         if is_in_store(&plan.job.out) || plan.job.out.exists() {
-            plan.lock = Some(FolderLock::acquire(&plan.job.out).map_err(Error::io(&plan.job.out))?);
+            plan.lock = Some(FolderLock::acquire(&plan.job.out).map_err(DatasetError::io(&plan.job.out))?);
             plan.before = existing(&plan.job.out)?;
             if let Some(before) = &plan.before {
                 asked.extend(adopt(&mut plan.manifest, before, &plan.job.out)?);
@@ -130,7 +130,7 @@ impl Plan {
     }
 
     /// Keeps the asked shards that are whole, forgets those that are not.
-    fn find_missing(&mut self, mut asked: Vec<Pending>) -> Result<(), Error> {
+    fn find_missing(&mut self, mut asked: Vec<Pending>) -> Result<(), DatasetError> {
         // A replacement may also be among the shards that were asked for: it comes first and stays.
         let order = |name: &str| self.manifest.splits.get_index_of(name);
         asked.sort_by_key(|shard| (order(&shard.split), shard.number, !shard.replaces));
@@ -158,49 +158,52 @@ impl Plan {
     ///
     /// # Errors
     /// Another process writes there, or has written since the plan was made.
-    pub(crate) fn prepare(&mut self) -> Result<(), Error> {
+    pub(crate) fn prepare(&mut self) -> Result<(), DatasetError> {
         let out = &self.job.out;
         if self.lock.is_none() {
-            magnetar_files::create_folder(out).map_err(Error::io(out))?;
-            self.lock = Some(FolderLock::acquire(out).map_err(Error::io(out))?);
+            magnetar_files::create_folder(out).map_err(DatasetError::io(out))?;
+            self.lock = Some(FolderLock::acquire(out).map_err(DatasetError::io(out))?);
             if existing(out)?.is_some() {
-                return Err(Error::invalid(out, "another magnetar has written here in the meantime; run this again"));
+                return Err(DatasetError::invalid(
+                    out,
+                    "another magnetar has written here in the meantime; run this again",
+                ));
             }
         }
         prepare(out, &self.manifest, self.before.as_ref())
     }
 
     /// Writes the manifest unless the folder has it already.
-    pub(crate) fn record_changes(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
+    pub(crate) fn record_changes(&mut self, manifest: &mut Manifest) -> Result<(), DatasetError> {
         if self.before.as_ref() == Some(manifest) { Ok(()) } else { self.recorder.write(manifest) }
     }
 }
 
 /// Whether a folder can be made or written, without trying.
-fn check_writable(out: &Path) -> Result<(), Error> {
+fn check_writable(out: &Path) -> Result<(), DatasetError> {
     if is_in_store(out) {
         return Ok(());
     }
     let found = nearest_folder(out);
     if !found.is_dir() {
-        return Err(Error::io(out)(std::io::ErrorKind::NotADirectory.into()));
+        return Err(DatasetError::io(out)(std::io::ErrorKind::NotADirectory.into()));
     }
     #[cfg(unix)]
     if rustix::fs::access(found, rustix::fs::Access::WRITE_OK).is_err() {
-        return Err(Error::io(out)(std::io::ErrorKind::PermissionDenied.into()));
+        return Err(DatasetError::io(out)(std::io::ErrorKind::PermissionDenied.into()));
     }
     Ok(())
 }
 
 /// Takes over what an earlier run of the same dataset left. Returns the shards that a smaller limit cut short: they
 /// are made again at their new length, and stay as they are until then.
-fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Vec<Pending>, Error> {
+fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Vec<Pending>, DatasetError> {
     // A dataset that an older program began goes on with that program's columns.
     manifest.schema_version = before.schema_version.min(manifest.schema_version);
     let differences = manifest.differences(before);
     if !differences.is_empty() {
         let list = differences.join("\n  ");
-        return Err(Error::invalid(
+        return Err(DatasetError::invalid(
             folder,
             format!(
                 "holds another dataset; choose another folder, or ask for the same. They differ in (asked, found):\n  {list}"
@@ -222,7 +225,7 @@ fn adopt(manifest: &mut Manifest, before: &Manifest, folder: &Path) -> Result<Ve
                         "holds {} rows of split {name}, more than the {} asked for; choose another folder",
                         found.rows, asked.rows
                     );
-                    return Err(Error::invalid(folder, problem));
+                    return Err(DatasetError::invalid(folder, problem));
                 }
                 let shard_rows = u64::from(before.recipe.store.shard_rows);
                 let mut split = asked.clone();

@@ -6,7 +6,7 @@ use magnetar_files::npy::NpyReader;
 use magnetar_signal::{Band, LineArray, PhaseTable, ReceiverCalibration};
 use num_complex::Complex64;
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::read_whole;
 
 /// A larger table of phases is a mistake.
@@ -16,8 +16,8 @@ const MAX_TABLE_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// The file cannot be read, has another shape, or a factor that nothing can be divided by.
-pub fn read_calibration(path: &Path) -> Result<ReceiverCalibration, Error> {
-    let npy = |e: magnetar_files::npy::NpyError| Error::invalid(path, e);
+pub fn read_calibration(path: &Path) -> Result<ReceiverCalibration, DatasetError> {
+    let npy = |e: magnetar_files::npy::NpyError| DatasetError::invalid(path, e);
     let mut reader = NpyReader::open(path).map_err(npy)?;
     let header = reader.header();
     let (bins, channels) = match header.shape[..] {
@@ -29,25 +29,25 @@ pub fn read_calibration(path: &Path) -> Result<ReceiverCalibration, Error> {
                 header.shape,
                 LineArray::MAX_ELEMENTS
             );
-            return Err(Error::invalid(path, problem));
+            return Err(DatasetError::invalid(path, problem));
         }
     };
     if !header.dtype.is_complex() {
         let problem = format!("the elements are {}; expected complex64 or complex128", header.dtype.name());
-        return Err(Error::invalid(path, problem));
+        return Err(DatasetError::invalid(path, problem));
     }
     let mut factors = vec![Complex64::new(0.0, 0.0); bins * channels];
     reader.read_into(&mut factors).map_err(npy)?;
-    ReceiverCalibration::new(factors, channels).map_err(|e| Error::invalid(path, e))
+    ReceiverCalibration::new(factors, channels).map_err(|e| DatasetError::invalid(path, e))
 }
 
 /// Reads inter-channel phases by angle: a CSV with the header `aoa_deg,phase_deg`.
 ///
 /// # Errors
 /// The file cannot be read, or names the line that is wrong.
-pub fn read_phase_table(path: &Path) -> Result<PhaseTable, Error> {
+pub fn read_phase_table(path: &Path) -> Result<PhaseTable, DatasetError> {
     let text = read_whole(path, MAX_TABLE_BYTES, "not a table of phases")?;
-    phase_table(&text).map_err(|(line, problem)| Error::invalid(path, format!("line {line}: {problem}")))
+    phase_table(&text).map_err(|(line, problem)| DatasetError::invalid(path, format!("line {line}: {problem}")))
 }
 
 /// A table of phases from its text; the error names the line.

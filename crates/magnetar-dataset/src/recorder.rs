@@ -8,7 +8,7 @@ use std::time::Duration;
 use magnetar_files::{BoundedReadError, Version, is_in_store, read_version, write_version};
 
 use crate::card;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::{MANIFEST, MAX_MANIFEST_BYTES, Manifest, write_whole};
 use crate::shard_lists::KnownLists;
 
@@ -34,7 +34,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If a store does not answer.
-    pub(crate) fn new(folder: &Path) -> Result<Self, Error> {
+    pub(crate) fn new(folder: &Path) -> Result<Self, DatasetError> {
         let path = folder.join(MANIFEST);
         let found = if is_in_store(folder) { read(&path)? } else { None };
         let version = found.map_or_else(|| Version::absent(&path), |(_, version)| version);
@@ -45,10 +45,11 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written, or others have recorded another dataset.
-    pub(crate) fn write(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, manifest: &mut Manifest) -> Result<(), DatasetError> {
         for turn in 0..TURNS {
             let text = manifest.to_text(&self.folder, &mut self.lists)?;
-            let written = write_version(&self.path, text.as_bytes(), &self.version).map_err(Error::io(&self.path))?;
+            let written =
+                write_version(&self.path, text.as_bytes(), &self.version).map_err(DatasetError::io(&self.path))?;
             if let Some(version) = written {
                 self.version = version;
                 return Ok(());
@@ -61,24 +62,28 @@ impl Recorder {
                     manifest.join(&found).map_err(|list| {
                         let problem = "another magnetar has begun another dataset here in the meantime; choose another place. \
                                        They differ in (this, found):";
-                        Error::invalid(&self.path, format!("{problem}\n  {list}"))
+                        DatasetError::invalid(&self.path, format!("{problem}\n  {list}"))
                     })?;
                     version
                 }
             };
         }
-        Err(Error::invalid(&self.path, "other processes keep changing it; wait for them, or choose another place"))
+        Err(DatasetError::invalid(
+            &self.path,
+            "other processes keep changing it; wait for them, or choose another place",
+        ))
     }
 }
 
 /// Text and version of a manifest.
-fn read(path: &Path) -> Result<Option<(String, Version)>, Error> {
+fn read(path: &Path) -> Result<Option<(String, Version)>, DatasetError> {
     let found = read_version(path, MAX_MANIFEST_BYTES).map_err(|error| match error {
-        BoundedReadError::Io(source) => Error::io(path)(source),
-        other => Error::invalid(path, format!("not a manifest of a magnetar dataset: {other}")),
+        BoundedReadError::Io(source) => DatasetError::io(path)(source),
+        other => DatasetError::invalid(path, format!("not a manifest of a magnetar dataset: {other}")),
     })?;
-    let text =
-        |bytes| String::from_utf8(bytes).map_err(|_| Error::invalid(path, "not a manifest of a magnetar dataset"));
+    let text = |bytes| {
+        String::from_utf8(bytes).map_err(|_| DatasetError::invalid(path, "not a manifest of a magnetar dataset"))
+    };
     found.map(|(bytes, version)| Ok((text(bytes)?, version))).transpose()
 }
 
@@ -86,7 +91,7 @@ fn read(path: &Path) -> Result<Option<(String, Version)>, Error> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn write_card(folder: &Path, manifest: &Manifest) -> Result<(), Error> {
+pub(crate) fn write_card(folder: &Path, manifest: &Manifest) -> Result<(), DatasetError> {
     let path = folder.join(card::CARD);
     write_whole(&path, card::card(manifest).as_bytes())?;
     if is_in_store(folder) {

@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 
 use crate::dataset::{Columns, Dataset};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::guarded::Batches;
 use crate::manifest::ShardInfo;
 use crate::record::Record;
@@ -30,7 +30,7 @@ impl<D: Borrow<Dataset>> RowBatches<D> {
     ///
     /// # Errors
     /// If there is no such split.
-    pub fn new(dataset: D, split: &str, columns: Columns) -> Result<Self, Error> {
+    pub fn new(dataset: D, split: &str, columns: Columns) -> Result<Self, DatasetError> {
         let shards = dataset.borrow().split(split)?.shards.clone();
         Ok(Self::of_shards(dataset, split, columns, shards))
     }
@@ -54,7 +54,7 @@ impl<D: Borrow<Dataset>> RowBatches<D> {
     ///
     /// # Errors
     /// Names the column, and the row where there is one, that is not as it should be.
-    pub(crate) fn decode(&self, batch: &RecordBatch) -> Result<Vec<Record>, Error> {
+    pub(crate) fn decode(&self, batch: &RecordBatch) -> Result<Vec<Record>, DatasetError> {
         self.dataset.borrow().decode(&self.split, batch)
     }
 
@@ -63,7 +63,7 @@ impl<D: Borrow<Dataset>> RowBatches<D> {
         (self.batches, self.left) = (None, 0);
     }
 
-    fn advance(&mut self) -> Result<Option<RecordBatch>, Error> {
+    fn advance(&mut self) -> Result<Option<RecordBatch>, DatasetError> {
         loop {
             if let Some(batch) = self.batches.as_mut().and_then(Iterator::next) {
                 return batch.map(Some);
@@ -84,7 +84,7 @@ impl<D: Borrow<Dataset>> RowBatches<D> {
 }
 
 impl<D: Borrow<Dataset>> Iterator for RowBatches<D> {
-    type Item = Result<RecordBatch, Error>;
+    type Item = Result<RecordBatch, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.left == 0 {

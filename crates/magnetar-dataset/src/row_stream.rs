@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::generator::Generator;
 use crate::record::Record;
 
@@ -18,7 +18,11 @@ impl Generator {
     ///
     /// # Errors
     /// If the recipe's constraints cannot be met for a row, or its observation is beyond what single precision holds.
-    pub fn map_rows<T: Send>(&self, rows: Range<u64>, map: impl Fn(&Record) -> T + Sync) -> Result<Vec<T>, Error> {
+    pub fn map_rows<T: Send>(
+        &self,
+        rows: Range<u64>,
+        map: impl Fn(&Record) -> T + Sync,
+    ) -> Result<Vec<T>, DatasetError> {
         let chunks = rows.end.saturating_sub(rows.start).div_ceil(CHUNK_ROWS);
         let made = (0..usize::try_from(chunks).unwrap_or(usize::MAX)).into_par_iter().map_init(
             || {
@@ -30,7 +34,7 @@ impl Generator {
                 let from = rows.start + chunk as u64 * CHUNK_ROWS;
                 (from..rows.end.min(from + CHUNK_ROWS))
                     .map(|index| generator.row_into(index, record).map(|()| map(record)))
-                    .collect::<Result<Vec<T>, Error>>()
+                    .collect::<Result<Vec<T>, DatasetError>>()
             },
         );
         Ok(made.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())

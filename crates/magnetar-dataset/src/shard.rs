@@ -18,7 +18,7 @@ use crate::checksum::Checksums;
 use crate::columns::BatchBuilder;
 use crate::columns::csi::CSI;
 use crate::csi_pages::{CsiPages, PageLayout};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::leaf_pages::{LEAF_PAGE_ROWS, LeafPages};
 use crate::manifest::{Manifest, ShardInfo};
 use crate::recipe::{self, Compression, hex};
@@ -45,9 +45,9 @@ pub(crate) struct ShardPlan<'a> {
 }
 
 /// Our key-value metadata of a shard, in a fixed order.
-pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Vec<(String, String)>, Error> {
+pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Vec<(String, String)>, DatasetError> {
     let recipe = serde_json::to_string(&manifest.recipe)
-        .map_err(|source| Error::RecipeJson { name: manifest.recipe.name.clone(), source })?;
+        .map_err(|source| DatasetError::RecipeJson { name: manifest.recipe.name.clone(), source })?;
     let stand_in = manifest.stand_in.iter().map(|text| (format!("{PREFIX}stand_in"), text.clone()));
     let measured = manifest.measured.iter().map(|of| (format!("{PREFIX}measured"), of.campaign.clone()));
     Ok([
@@ -69,7 +69,7 @@ pub(crate) fn key_values(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<Ve
 }
 
 /// What the file says of itself, and its schema.
-fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterProperties, Error> {
+fn properties(manifest: &Manifest, plan: &ShardPlan<'_>) -> Result<WriterProperties, DatasetError> {
     let metadata = key_values(manifest, plan)?.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
     let mut properties = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -164,29 +164,35 @@ impl<'a> ShardWriter<'a, AtomicFile> {
         manifest: &Manifest,
         plan: ShardPlan<'a>,
         room: Vec<u8>,
-    ) -> Result<Self, Error> {
-        let file = AtomicFile::create(&path).map_err(Error::io(&path))?;
+    ) -> Result<Self, DatasetError> {
+        let file = AtomicFile::create(&path).map_err(DatasetError::io(&path))?;
         Self::to(file, path, manifest, plan, room)
     }
 
     /// Makes the file durable and gives it its name. The memory is for the next shard.
-    pub(crate) fn finish(self) -> Result<(ShardInfo, Vec<u8>), Error> {
+    pub(crate) fn finish(self) -> Result<(ShardInfo, Vec<u8>), DatasetError> {
         let path = self.path.clone();
         let (info, file, room) = self.close()?;
-        file.commit_version().map_err(Error::io(&path))?;
+        file.commit_version().map_err(DatasetError::io(&path))?;
         Ok((info, room))
     }
 }
 
 impl<'a> ShardWriter<'a, io::Sink> {
     /// Writes nowhere, to learn the size.
-    pub(crate) fn measuring(manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, Error> {
+    pub(crate) fn measuring(manifest: &Manifest, plan: ShardPlan<'a>) -> Result<Self, DatasetError> {
         Self::to(io::sink(), PathBuf::new(), manifest, plan, Vec::new())
     }
 }
 
 impl<'a, W: Write + Send> ShardWriter<'a, W> {
-    fn to(sink: W, path: PathBuf, manifest: &Manifest, plan: ShardPlan<'a>, room: Vec<u8>) -> Result<Self, Error> {
+    fn to(
+        sink: W,
+        path: PathBuf,
+        manifest: &Manifest,
+        plan: ShardPlan<'a>,
+        room: Vec<u8>,
+    ) -> Result<Self, DatasetError> {
         let properties = Arc::new(properties(manifest, &plan)?);
         let open = || {
             let schema = ArrowSchemaConverter::new().convert(&manifest.shape().schema())?;
@@ -194,14 +200,14 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
         };
         let file = open().map_err(|e| parquet_error(&path, e))?;
         let (split, level) = storage(manifest);
-        let leaves = LeafPages::new(split, level).map_err(Error::io(&path))?;
-        let csi = csi_pages(manifest, room).map_err(Error::io(&path))?;
+        let leaves = LeafPages::new(split, level).map_err(DatasetError::io(&path))?;
+        let csi = csi_pages(manifest, room).map_err(DatasetError::io(&path))?;
         let shape = Shape { csi: recipe::Csi::None, ..manifest.shape() };
         Ok(Self { file, rows: None, leaves, csi, shape, plan, path })
     }
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, record: &Record) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, record: &Record) -> Result<(), DatasetError> {
         if let Some(csi) = &mut self.csi {
             csi.push(record.csi.as_deref().unwrap_or_default()).map_err(|e| parquet_error(&self.path, e))?;
         }
@@ -211,7 +217,7 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
     }
 
     /// Takes the rows on their way in.
-    fn flush(&mut self) -> Result<(), Error> {
+    fn flush(&mut self) -> Result<(), DatasetError> {
         let rows = match self.rows.take() {
             Some(rows) => rows,
             // A shard without rows has columns, too.
@@ -223,7 +229,7 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
     }
 
     /// Adds rows.
-    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), DatasetError> {
         let mut encode = || {
             let Some(csi) = &mut self.csi else { return self.leaves.write(batch) };
             let place = batch.schema_ref().index_of(CSI)?;
@@ -235,7 +241,7 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
     }
 
     /// Writes the columns as one row group, and the footer. The memory is for the next shard.
-    pub(crate) fn close(mut self) -> Result<(ShardInfo, W, Vec<u8>), Error> {
+    pub(crate) fn close(mut self) -> Result<(ShardInfo, W, Vec<u8>), DatasetError> {
         self.flush()?;
         let mut sums = Vec::new();
         let mut room = Vec::new();
@@ -254,7 +260,7 @@ impl<'a, W: Write + Send> ShardWriter<'a, W> {
             group.close()
         };
         append().map_err(|e| parquet_error(&self.path, e))?;
-        self.file.flush().map_err(Error::io(&self.path))?;
+        self.file.flush().map_err(DatasetError::io(&self.path))?;
         self.file.inner_mut().start_footer();
         let sink = self.file.into_inner().map_err(|e| parquet_error(&self.path, e))?;
         let (footer_bytes, footer) = sink.footer();
@@ -271,13 +277,13 @@ fn room_for(plan: &ShardPlan<'_>) -> usize {
 }
 
 /// Parquet wraps the system's errors; a full disk should still be reported as one.
-pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> Error {
+pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> DatasetError {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
-            Ok(source) => Error::Io { path: path.to_owned(), source: *source },
-            Err(other) => Error::Parquet { path: path.to_owned(), source: ParquetError::External(other) },
+            Ok(source) => DatasetError::Io { path: path.to_owned(), source: *source },
+            Err(other) => DatasetError::Parquet { path: path.to_owned(), source: ParquetError::External(other) },
         },
-        source => Error::Parquet { path: path.to_owned(), source },
+        source => DatasetError::Parquet { path: path.to_owned(), source },
     }
 }
 

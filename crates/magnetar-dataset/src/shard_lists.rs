@@ -13,7 +13,7 @@ use magnetar_files::{AtomicFile, exists};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::{Manifest, ShardInfo, read_whole};
 use crate::recipe::hex;
 
@@ -44,7 +44,7 @@ fn list_path(folder: &Path, split: &str, first: u64) -> PathBuf {
 
 impl Manifest {
     /// Moves full blocks of shards into files and names them instead; those that are not `known` to be there are written.
-    pub(crate) fn with_lists(&self, folder: &Path, known: &mut KnownLists) -> Result<Self, Error> {
+    pub(crate) fn with_lists(&self, folder: &Path, known: &mut KnownLists) -> Result<Self, DatasetError> {
         let mut manifest = self.clone();
         let shard_rows = u64::from(self.recipe.store.shard_rows);
         for (name, split) in &mut manifest.splits {
@@ -76,7 +76,7 @@ impl Manifest {
     }
 
     /// Takes the shards of named blocks back in.
-    pub(crate) fn take_lists_in(&mut self, folder: &Path) -> Result<(), Error> {
+    pub(crate) fn take_lists_in(&mut self, folder: &Path) -> Result<(), DatasetError> {
         for (name, split) in &mut self.splits {
             if split.lists.is_empty() {
                 continue;
@@ -93,31 +93,31 @@ impl Manifest {
     }
 }
 
-fn write_list(folder: &Path, split: &str, block: &[ShardInfo]) -> Result<ShardList, Error> {
+fn write_list(folder: &Path, split: &str, block: &[ShardInfo]) -> Result<ShardList, DatasetError> {
     let first = block.first().map_or(0, |shard| shard.number);
     let path = list_path(folder, split, first);
-    let mut text = serde_json::to_string_pretty(block).map_err(|e| Error::invalid(&path, e))?;
+    let mut text = serde_json::to_string_pretty(block).map_err(|e| DatasetError::invalid(&path, e))?;
     text.push('\n');
     let list = ShardList { first, count: block.len() as u64, sha256: hex(&Sha256::digest(&text)) };
-    let there = exists(&path).map_err(Error::io(&path))? && read_list(folder, split, &list).is_ok();
+    let there = exists(&path).map_err(DatasetError::io(&path))? && read_list(folder, split, &list).is_ok();
     if !there {
-        let mut file = AtomicFile::create(&path).map_err(Error::io(&path))?;
-        file.write_all(text.as_bytes()).and_then(|()| file.commit_version()).map_err(Error::io(&path))?;
+        let mut file = AtomicFile::create(&path).map_err(DatasetError::io(&path))?;
+        file.write_all(text.as_bytes()).and_then(|()| file.commit_version()).map_err(DatasetError::io(&path))?;
     }
     Ok(list)
 }
 
-fn read_list(folder: &Path, split: &str, list: &ShardList) -> Result<Vec<ShardInfo>, Error> {
+fn read_list(folder: &Path, split: &str, list: &ShardList) -> Result<Vec<ShardInfo>, DatasetError> {
     let path = list_path(folder, split, list.first);
     let text = read_whole(&path, MAX_LIST_BYTES, "not a list of shards of a magnetar dataset")?;
     if hex(&Sha256::digest(&text)) != list.sha256 {
         let problem = "damaged: its SHA-256 is not the manifest's; bring back a copy, or make the dataset again";
-        return Err(Error::invalid(&path, problem));
+        return Err(DatasetError::invalid(&path, problem));
     }
     let shards: Vec<ShardInfo> = serde_json::from_str(&text)
-        .map_err(|e| Error::invalid(&path, format!("{e}; expected a list of shards of a magnetar dataset")))?;
+        .map_err(|e| DatasetError::invalid(&path, format!("{e}; expected a list of shards of a magnetar dataset")))?;
     if shards.len() as u64 != list.count || shards.first().map(|shard| shard.number) != Some(list.first) {
-        return Err(Error::invalid(&path, "does not hold the shards that the manifest says"));
+        return Err(DatasetError::invalid(&path, "does not hold the shards that the manifest says"));
     }
     Ok(shards)
 }

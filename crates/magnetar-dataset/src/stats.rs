@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::dataset::{Columns, Dataset};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::histogram::Histogram;
 use crate::placement::Region;
 use crate::recipe::Recipe;
@@ -81,7 +81,7 @@ impl Statistics {
     ///
     /// # Errors
     /// If the recipe's patterns cannot be read.
-    pub fn new(recipe: &Recipe) -> Result<Self, Error> {
+    pub fn new(recipe: &Recipe) -> Result<Self, DatasetError> {
         let angles = || Histogram::new(0.0, 180.0, 0.005);
         Ok(Self {
             radio: Arc::new(recipe.radio()?),
@@ -273,14 +273,14 @@ pub fn stats(
     dataset: &Dataset,
     splits: &[String],
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<SplitStatistics>, Error> {
+) -> Result<Vec<SplitStatistics>, DatasetError> {
     let names: Vec<String> =
         if splits.is_empty() { dataset.manifest().splits.keys().cloned().collect() } else { splits.to_vec() };
     let blank = Statistics::new(dataset.recipe())?;
     let mut summaries = Vec::new();
     for name in names {
         let shards = &dataset.split(&name)?.shards;
-        let of_shard = |shard| -> Result<[Statistics; 2], Error> {
+        let of_shard = |shard| -> Result<[Statistics; 2], DatasetError> {
             let mut found = [blank.clone(), blank.clone()];
             for record in dataset.shard_records(&name, shard, Columns::WithoutCsi)? {
                 let record = record?;

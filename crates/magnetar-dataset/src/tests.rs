@@ -295,7 +295,7 @@ fn stays_alone(change: impl Fn(&str) -> String, key: &str, note: &str) {
     assert_eq!(found.notes.len(), recipe.splits.len());
     assert!(found.notes[0].contains(note), "{:?}", found.notes);
 
-    let differs = |e: Error| assert!(e.to_string().contains(key), "{e}");
+    let differs = |e: DatasetError| assert!(e.to_string().contains(key), "{e}");
     differs(merge(&[old.clone(), new], &folder.path().join("merged"), &|_| {}).unwrap_err());
     differs(Plan::new(job(&recipe, &old, 20, 1)).err().unwrap());
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::card;
 use crate::columns::{self, ColumnError, leaves};
 use crate::dataset::{Columns, Dataset};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::folder::shard_number;
 use crate::generator::Generator;
 use crate::guarded::Batches;
@@ -63,7 +63,11 @@ pub struct Verification {
 ///
 /// # Errors
 /// Only if there is no readable manifest; everything else is listed as a problem.
-pub fn verify(folder: &Path, options: VerifyOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<Verification, Error> {
+pub fn verify(
+    folder: &Path,
+    options: VerifyOptions,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Verification, DatasetError> {
     let dataset = Dataset::open(folder)?;
     let folder = dataset.folder();
     let mut found = Verification::default();

@@ -158,7 +158,7 @@ pub enum BenchmarkStep {
 fn records(
     generator: &Generator,
     indices: impl Iterator<Item = u64>,
-) -> impl Iterator<Item = Result<Record, magnetar_dataset::Error>> {
+) -> impl Iterator<Item = Result<Record, magnetar_dataset::DatasetError>> {
     let mut rows = generator.rows();
     indices.map(move |index| rows.row(index))
 }

@@ -16,7 +16,7 @@ pub enum ReportError {
     Recipe(#[from] magnetar_dataset::RecipeError),
     /// The scene, a material or a pattern is wrong.
     #[error(transparent)]
-    Scene(#[from] magnetar_scene::Error),
+    Scene(#[from] magnetar_scene::SceneError),
     /// The link cannot be traced.
     #[error(transparent)]
     Trace(#[from] magnetar_trace::TraceError),
@@ -25,7 +25,7 @@ pub enum ReportError {
     Sre(#[from] magnetar_signal::sre::SreError),
     /// The dataset cannot be read.
     #[error(transparent)]
-    Dataset(#[from] magnetar_dataset::Error),
+    Dataset(#[from] magnetar_dataset::DatasetError),
     /// The posterior cannot be computed.
     #[error(transparent)]
     Posterior(#[from] magnetar_posterior::PosteriorError),

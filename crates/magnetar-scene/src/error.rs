@@ -52,7 +52,7 @@ impl fmt::Display for Place {
 /// Why a scene, material or antenna pattern was refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum SceneError {
     /// The file could not be read.
     #[error("cannot read {path}: {source}; check that it exists and may be read")]
     Read {
@@ -123,7 +123,7 @@ pub enum Error {
     },
 }
 
-impl Error {
+impl SceneError {
     /// A `Malformed` error.
     pub(crate) fn malformed(place: Place, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Malformed { place, problem: problem.into(), expected: expected.into() }

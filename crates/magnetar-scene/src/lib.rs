@@ -30,7 +30,7 @@ mod scene_tests;
 
 pub use angle::wrap;
 pub use block::BoxShape;
-pub use error::{Error, Place};
+pub use error::{Place, SceneError};
 pub use material::{Material, MaterialRange};
 pub use material_library::MaterialLibrary;
 pub use pattern::{AntennaPattern, Cut, PatternInfo, synthetic_vivaldi, synthetic_vivaldi_gain_db};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::error::Error;
+use crate::error::SceneError;
 
 /// One frequency range of a material with the power laws of ITU-R P.2040 in it.
 ///
@@ -45,12 +45,12 @@ impl Material {
     /// Real relative permittivity and conductivity (S/m) at a frequency in Hz.
     ///
     /// # Errors
-    /// [`Error::FrequencyOutOfRange`] outside every range; it names the ranges.
-    pub fn at(&self, frequency_hz: f64) -> Result<(f64, f64), Error> {
+    /// [`SceneError::FrequencyOutOfRange`] outside every range; it names the ranges.
+    pub fn at(&self, frequency_hz: f64) -> Result<(f64, f64), SceneError> {
         let value = self.ranges.iter().find(|range| range.contains(frequency_hz)).map(|range| range.at(frequency_hz));
         // Exponents come from files: a law that leaves the numbers' range has no value there.
         value.filter(|(eps_r, sigma)| eps_r.is_finite() && *eps_r > 0.0 && sigma.is_finite()).ok_or_else(|| {
-            Error::FrequencyOutOfRange {
+            SceneError::FrequencyOutOfRange {
                 material: self.name.clone(),
                 frequency_ghz: frequency_hz / 1e9,
                 ranges: self.ranges_label(),

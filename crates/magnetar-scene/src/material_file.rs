@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::material::{Material, MaterialRange};
 use crate::text;
 
@@ -45,34 +45,34 @@ struct RawRange {
 }
 
 /// Parses the text of a material file.
-pub(crate) fn parse(text: &str, origin: &str) -> Result<Vec<Material>, Error> {
+pub(crate) fn parse(text: &str, origin: &str) -> Result<Vec<Material>, SceneError> {
     let raw: RawFile = text::parse_toml(text, origin)?;
     raw.material.into_iter().map(|(name, material)| check(&name, material, text, origin)).collect()
 }
 
 /// Checks one table of the TOML document `text`.
-pub(crate) fn check(name: &str, raw: Spanned<RawMaterial>, text: &str, origin: &str) -> Result<Material, Error> {
+pub(crate) fn check(name: &str, raw: Spanned<RawMaterial>, text: &str, origin: &str) -> Result<Material, SceneError> {
     let span = raw.span();
     let place = |start: usize| {
         let line = text::line_at(text.as_bytes(), start);
         Place::new(origin).at_line(line).at_key(format!("material.{}", text::excerpt(name)))
     };
     if !text::is_name(name) {
-        return Err(Error::malformed(place(span.start), "bad material name", "letters, digits, `_`, `-` or `.`"));
+        return Err(SceneError::malformed(place(span.start), "bad material name", "letters, digits, `_`, `-` or `.`"));
     }
     let raw = raw.into_inner();
     let ranges = match (raw.ranges, raw.eps_r, raw.sigma) {
         (Some(ranges), None, None) if raw.min_ghz.is_none() && raw.max_ghz.is_none() => {
             if ranges.is_empty() || ranges.len() > MAX_RANGES {
                 let problem = format!("{} ranges", ranges.len());
-                return Err(Error::malformed(place(span.start), problem, format!("1 to {MAX_RANGES} ranges")));
+                return Err(SceneError::malformed(place(span.start), problem, format!("1 to {MAX_RANGES} ranges")));
             }
             let checked = ranges.into_iter().map(|range| {
                 let start = range.span().start;
                 let r = range.into_inner();
                 let laws =
                     MaterialRange { min_hz: ghz(r.min_ghz), max_hz: ghz(r.max_ghz), a: r.a, b: r.b, c: r.c, d: r.d };
-                laws.check().map_err(|(problem, expected)| Error::malformed(place(start), problem, expected))
+                laws.check().map_err(|(problem, expected)| SceneError::malformed(place(start), problem, expected))
             });
             checked.collect::<Result<Vec<_>, _>>()?
         }
@@ -80,11 +80,15 @@ pub(crate) fn check(name: &str, raw: Spanned<RawMaterial>, text: &str, origin: &
             let start = eps_r.span().start;
             let (min_hz, max_hz) = (raw.min_ghz.map_or(0.0, ghz), raw.max_ghz.map_or(f64::INFINITY, ghz));
             let laws = MaterialRange { min_hz, max_hz, a: eps_r.into_inner(), b: 0.0, c: sigma.into_inner(), d: 0.0 };
-            vec![laws.check().map_err(|(problem, expected)| Error::malformed(place(start), problem, expected))?]
+            vec![laws.check().map_err(|(problem, expected)| SceneError::malformed(place(start), problem, expected))?]
         }
         _ => {
             let expected = "either `ranges`, or `eps_r` and `sigma` with optional `min_ghz`, `max_ghz`";
-            return Err(Error::malformed(place(span.start), "neither a table material nor a measured one", expected));
+            return Err(SceneError::malformed(
+                place(span.start),
+                "neither a table material nor a measured one",
+                expected,
+            ));
         }
     };
     Ok(Material { name: name.to_owned(), source: raw.source, ranges })

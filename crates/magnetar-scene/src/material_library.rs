@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::material::Material;
 use crate::{material_file, shipped, text};
 
@@ -34,11 +34,11 @@ impl MaterialLibrary {
     ///
     /// # Errors
     /// If the text is malformed, or defines a name again with other values.
-    pub fn add_toml_str(&mut self, toml: &str, origin: &str) -> Result<(), Error> {
+    pub fn add_toml_str(&mut self, toml: &str, origin: &str) -> Result<(), SceneError> {
         for material in material_file::parse(toml, origin)? {
             if self.materials.get(&material.name).is_some_and(|known| *known != material) {
                 let place = Place::new(origin).at_key(format!("material.{}", material.name));
-                return Err(Error::malformed(place, "a material of this name is already defined", "another name"));
+                return Err(SceneError::malformed(place, "a material of this name is already defined", "another name"));
             }
             self.insert(material);
         }
@@ -49,12 +49,12 @@ impl MaterialLibrary {
     ///
     /// # Errors
     /// If a file cannot be read, is malformed, or defines a name again with other values.
-    pub fn add_path(&mut self, path: &Path) -> Result<(), Error> {
+    pub fn add_path(&mut self, path: &Path) -> Result<(), SceneError> {
         if !path.is_dir() {
             let content = text::read(path, "material", material_file::MAX_MATERIAL_FILE_BYTES)?;
             return self.add_toml_str(&content, &path.display().to_string());
         }
-        let unreadable = |source| Error::Read { path: path.display().to_string(), source };
+        let unreadable = |source| SceneError::Read { path: path.display().to_string(), source };
         let mut files = Vec::new();
         for entry in std::fs::read_dir(path).map_err(unreadable)? {
             let file = entry.map_err(unreadable)?.path();

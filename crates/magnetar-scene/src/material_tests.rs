@@ -1,6 +1,6 @@
 //! Laws of the material library and its files.
 
-use crate::{Error, MaterialLibrary};
+use crate::{MaterialLibrary, SceneError};
 
 #[test]
 fn the_shipped_library_is_the_itu_table() {
@@ -47,7 +47,7 @@ fn files_and_directories_of_the_user_are_added() {
     assert_eq!(library.get("mine").unwrap().at(3e9).unwrap(), (4.0, 0.0));
     let error = library.add_toml_str("[material.glass]\neps_r = 4\nsigma = 0\n", "mine.toml").unwrap_err();
     assert!(error.to_string().contains("material.glass"), "{error}");
-    assert!(matches!(library.add_path("no/such".as_ref()), Err(Error::Read { .. })));
+    assert!(matches!(library.add_path("no/such".as_ref()), Err(SceneError::Read { .. })));
 }
 
 #[test]

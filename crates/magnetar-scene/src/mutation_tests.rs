@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use crate::{AntennaPattern, Error, MaterialLibrary, Scene};
+use crate::{AntennaPattern, MaterialLibrary, Scene, SceneError};
 
 /// Pieces that have broken parsers before.
 const NASTY: &[&str] = &[
@@ -97,7 +97,7 @@ fn replace_value(lines: &mut Vec<&str>, at: usize, rng: &mut ChaCha8Rng) {
 }
 
 /// Runs `parse` on `cases` damaged copies of each text.
-fn survive<T>(texts: &[String], cases: usize, parse: impl Fn(&str) -> Result<T, Error>, sane: impl Fn(&T)) {
+fn survive<T>(texts: &[String], cases: usize, parse: impl Fn(&str) -> Result<T, SceneError>, sane: impl Fn(&T)) {
     let mut rng = ChaCha8Rng::seed_from_u64(20_26);
     let mut refused = 0;
     for case in 0..cases {
@@ -213,7 +213,7 @@ fn files_of_junk_and_of_the_wrong_size() {
             ];
             assert!(errors.iter().all(|message| message.contains("damaged")), "{errors:?}");
         }
-        assert!(matches!(Scene::from_file(&huge), Err(Error::TooLarge { .. })));
+        assert!(matches!(Scene::from_file(&huge), Err(SceneError::TooLarge { .. })));
     }
     assert!(MaterialLibrary::empty().add_path(folder.path()).is_err());
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::block::BoxShape;
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::material::Material;
 use crate::material_library::MaterialLibrary;
 use crate::room::{Face, Room};
@@ -135,7 +135,7 @@ impl Scene {
     ///
     /// # Errors
     /// If there is no such scene or file, or the file is malformed.
-    pub fn load(name_or_path: &str) -> Result<Self, Error> {
+    pub fn load(name_or_path: &str) -> Result<Self, SceneError> {
         match shipped::find(shipped::SCENES, "scene", name_or_path)? {
             Named::Shipped(name, toml) => Self::from_toml_str(toml, name),
             Named::File(path) => Self::from_file(path),
@@ -146,7 +146,7 @@ impl Scene {
     ///
     /// # Errors
     /// If the file cannot be read or is malformed.
-    pub fn from_file(path: &Path) -> Result<Self, Error> {
+    pub fn from_file(path: &Path) -> Result<Self, SceneError> {
         let toml = text::read(path, "scene", scene_file::MAX_SCENE_FILE_BYTES)?;
         Self::from_toml_str(&toml, &path.display().to_string())
     }
@@ -155,7 +155,7 @@ impl Scene {
     ///
     /// # Errors
     /// If the text is malformed; the error names line and key.
-    pub fn from_toml_str(toml: &str, origin: &str) -> Result<Self, Error> {
+    pub fn from_toml_str(toml: &str, origin: &str) -> Result<Self, SceneError> {
         scene_file::parse(toml, origin)
     }
 
@@ -174,7 +174,7 @@ impl Scene {
     ///
     /// # Errors
     /// The first value that does not, with its key.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), SceneError> {
         self.fault().map_or(Ok(()), |fault| Err(fault.into_error(Place::new(&self.name))))
     }
 
@@ -182,14 +182,14 @@ impl Scene {
     ///
     /// # Errors
     /// If a value makes no sense, a material is unknown or not defined at this frequency.
-    pub fn resolve(&self, materials: &MaterialLibrary, frequency_hz: f64) -> Result<ResolvedScene, Error> {
+    pub fn resolve(&self, materials: &MaterialLibrary, frequency_hz: f64) -> Result<ResolvedScene, SceneError> {
         self.check()?;
         let slab = |layer: &Layer, key: Key| {
             let own = self.materials.iter().find(|material| material.name == layer.material);
             let material = own.or_else(|| materials.get(&layer.material)).ok_or_else(|| {
                 let known = self.materials.iter().chain(materials.iter()).map(|m| m.name.clone()).collect();
                 let place = Place::new(&self.name).at_key(key);
-                Error::UnknownMaterial { place, name: text::excerpt(&layer.material), known }
+                SceneError::UnknownMaterial { place, name: text::excerpt(&layer.material), known }
             })?;
             let (eps_r, sigma) = material.at(frequency_hz)?;
             Ok(Slab::new(eps_r, sigma, layer.thickness).reflecting_more_by(layer.reflection_db))
@@ -200,7 +200,7 @@ impl Scene {
         }
         let boxes = self.boxes.iter().enumerate();
         let boxes = boxes.map(|(i, b)| Ok((b.shape, slab(&b.layer, Key::Box(i, BoxKey::Material))?)));
-        Ok(ResolvedScene { room: self.room, surfaces, boxes: boxes.collect::<Result<_, Error>>()? })
+        Ok(ResolvedScene { room: self.room, surfaces, boxes: boxes.collect::<Result<_, SceneError>>()? })
     }
 
     /// What is allowed but probably not meant, such as a box that reaches out of the room. One sentence each, at most
@@ -305,8 +305,8 @@ impl SceneBox {
 }
 
 impl Fault {
-    pub(crate) fn into_error(self, place: Place) -> Error {
-        Error::malformed(place.at_key(self.key), self.problem, self.expected)
+    pub(crate) fn into_error(self, place: Place) -> SceneError {
+        SceneError::malformed(place.at_key(self.key), self.problem, self.expected)
     }
 }
 

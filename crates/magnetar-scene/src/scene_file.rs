@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::block::BoxShape;
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::material::Material;
 use crate::material_file::{self, RawMaterial};
 use crate::room::{Face, Room};
@@ -83,7 +83,7 @@ struct RawBox {
 }
 
 /// Parses the text of a scene file.
-pub(crate) fn parse(text: &str, origin: &str) -> Result<Scene, Error> {
+pub(crate) fn parse(text: &str, origin: &str) -> Result<Scene, SceneError> {
     let raw: RawScene = text::parse_toml(text, origin)?;
     let surfaces = layers(&raw.surfaces, text, origin)?;
     let mut spans = Spans {
@@ -125,13 +125,17 @@ pub(crate) fn surface_key(face: Face) -> &'static str {
 }
 
 /// The six layers in face order.
-fn layers<'a>(raw: &'a Spanned<RawSurfaces>, text: &str, origin: &str) -> Result<[&'a Spanned<RawLayer>; 6], Error> {
+fn layers<'a>(
+    raw: &'a Spanned<RawSurfaces>,
+    text: &str,
+    origin: &str,
+) -> Result<[&'a Spanned<RawLayer>; 6], SceneError> {
     let s = raw.get_ref();
     let wall = |own: &'a Option<Spanned<RawLayer>>, face: Face| {
         own.as_ref().or(s.wall.as_ref()).ok_or_else(|| {
             let line = text::line_at(text.as_bytes(), raw.span().start);
             let place = Place::new(origin).at_line(line).at_key(format!("surfaces.{}", surface_key(face)));
-            Error::malformed(place, "missing", "an entry `wall` for all walls, or one for each wall")
+            SceneError::malformed(place, "missing", "an entry `wall` for all walls, or one for each wall")
         })
     };
     Ok([

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, text};
+use crate::{SceneError, text};
 
 /// Name and text of each shipped material file.
 pub(crate) const MATERIALS: &[(&str, &str)] =
@@ -38,14 +38,14 @@ pub(crate) fn find<'a>(
     files: &'static [(&str, &str)],
     kind: &'static str,
     name_or_path: &'a str,
-) -> Result<Named<'a>, Error> {
+) -> Result<Named<'a>, SceneError> {
     if let Some((name, text)) = files.iter().find(|(name, _)| *name == name_or_path) {
         return Ok(Named::Shipped(name, text));
     }
     let path = Path::new(name_or_path);
     if !path.exists() && path.components().count() <= 1 && path.extension().is_none() {
         let known = files.iter().map(|(name, _)| (*name).to_owned()).collect();
-        return Err(Error::UnknownName { kind, name: text::excerpt(name_or_path), known });
+        return Err(SceneError::UnknownName { kind, name: text::excerpt(name_or_path), known });
     }
     Ok(Named::File(path))
 }

@@ -5,26 +5,26 @@ use std::path::Path;
 use magnetar_files::BoundedReadError;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 
 /// Reads a UTF-8 text file of at most `limit` bytes.
-pub(crate) fn read(path: &Path, kind: &'static str, limit: u64) -> Result<String, Error> {
+pub(crate) fn read(path: &Path, kind: &'static str, limit: u64) -> Result<String, SceneError> {
     magnetar_files::read_text(path, limit).map_err(|error| refused(path, kind, error))
 }
 
 /// Reads a file of at most `limit` bytes.
-pub(crate) fn read_bytes(path: &Path, kind: &'static str, limit: u64) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_bytes(path: &Path, kind: &'static str, limit: u64) -> Result<Vec<u8>, SceneError> {
     magnetar_files::read_bytes(path, limit).map_err(|error| refused(path, kind, error))
 }
 
-fn refused(path: &Path, kind: &'static str, error: BoundedReadError) -> Error {
+fn refused(path: &Path, kind: &'static str, error: BoundedReadError) -> SceneError {
     let origin = path.display().to_string();
     match error {
-        BoundedReadError::Io(source) => Error::Read { path: origin, source },
-        BoundedReadError::TooLarge { limit } => Error::TooLarge { origin, kind, limit },
+        BoundedReadError::Io(source) => SceneError::Read { path: origin, source },
+        BoundedReadError::TooLarge { limit } => SceneError::TooLarge { origin, kind, limit },
         BoundedReadError::NotText { line } => {
             let place = Place::new(&origin).at_line(line);
-            Error::malformed(place, "not UTF-8 text", format!("plain text, as {kind} files are"))
+            SceneError::malformed(place, "not UTF-8 text", format!("plain text, as {kind} files are"))
         }
     }
 }
@@ -35,7 +35,7 @@ pub(crate) fn line_at(bytes: &[u8], offset: usize) -> usize {
 }
 
 /// Parses TOML; the error names the line.
-pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, Error> {
+pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, SceneError> {
     toml::from_str(text).map_err(|error| {
         let mut place = Place::new(origin);
         if let Some(span) = error.span() {
@@ -43,7 +43,7 @@ pub(crate) fn parse_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Resul
         }
         // Parser messages may span lines and quote the whole value: one bounded line is enough.
         let problem: String = error.message().replace('\n', ", ").chars().take(400).collect();
-        Error::Syntax { place, problem }
+        SceneError::Syntax { place, problem }
     })
 }
 

@@ -75,7 +75,7 @@ pub enum RadioError {
     Config(#[from] ConfigError),
     /// An antenna pattern cannot be read.
     #[error(transparent)]
-    Pattern(#[from] magnetar_scene::Error),
+    Pattern(#[from] magnetar_scene::SceneError),
 }
 
 /// A checked radio with its patterns loaded and its estimator planned. Threads share one.

@@ -29,7 +29,7 @@ impl<'a> Chunk<'a> {
     /// Takes the next rows, a chunk in memory at a time; `None` after the last.
     pub(crate) fn next(
         split: &'a str,
-        records: &mut impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+        records: &mut impl Iterator<Item = Result<Record, magnetar_dataset::DatasetError>>,
         size: SupportSize,
     ) -> Result<Option<Self>, StudyError> {
         let records = records.take(CHUNK).collect::<Result<Vec<_>, _>>()?;

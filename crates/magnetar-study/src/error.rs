@@ -14,7 +14,7 @@ use crate::scorers::VolumeFileError;
 pub enum StudyError {
     /// The dataset or its recipe cannot be used.
     #[error(transparent)]
-    Dataset(#[from] magnetar_dataset::Error),
+    Dataset(#[from] magnetar_dataset::DatasetError),
     /// A scorer cannot be made or used.
     #[error(transparent)]
     Posterior(#[from] PosteriorError),

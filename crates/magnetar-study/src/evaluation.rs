@@ -17,7 +17,7 @@ use crate::{ReceiverView, StudyError, stratum};
 /// # Errors
 /// The first row that cannot be read or mapped.
 pub fn map_rows<T: Send>(
-    records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+    records: impl Iterator<Item = Result<Record, magnetar_dataset::DatasetError>>,
     map: impl Fn(&Record) -> Result<T, StudyError> + Sync,
     mut take: impl FnMut(T),
 ) -> Result<(), StudyError> {
@@ -39,7 +39,7 @@ pub fn map_rows<T: Send>(
 /// The first row that cannot be read, scored or mapped, or the scorer's failure.
 pub fn map_posteriors<T: Send>(
     split: &str,
-    records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+    records: impl Iterator<Item = Result<Record, magnetar_dataset::DatasetError>>,
     scorer: &dyn Scorer,
     size: SupportSize,
     map: impl Fn(&Record, &Support, &Volume) -> Result<T, PosteriorError> + Sync,
@@ -141,7 +141,7 @@ pub fn evaluate<'a, R>(
     progress: &dyn Fn(u64),
 ) -> Result<Vec<Evaluation>, StudyError>
 where
-    R: Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+    R: Iterator<Item = Result<Record, magnetar_dataset::DatasetError>>,
 {
     let mut evaluations: Vec<Evaluation> = scorers.iter().map(|scorer| Evaluation::new(&**scorer)).collect();
     for (split, records) in splits {

@@ -95,7 +95,7 @@ pub fn fuse_set(
 /// The first row or set that cannot be read or fused.
 pub fn fuse_all(
     split: &str,
-    records: impl Iterator<Item = Result<Record, magnetar_dataset::Error>>,
+    records: impl Iterator<Item = Result<Record, magnetar_dataset::DatasetError>>,
     scorer: &dyn Scorer,
     size: SupportSize,
     limit: usize,

@@ -82,7 +82,7 @@ macro_rules! named {
 }
 
 named! {
-    magnetar_scene::Error => Scene,
+    magnetar_scene::SceneError => Scene,
     RecipeError => Recipe,
     TraceError => Trace,
     magnetar_signal::RadioError => Signal,
@@ -94,10 +94,10 @@ named! {
     magnetar_report::ReportError => Other,
 }
 
-impl From<magnetar_dataset::Error> for Failure {
-    fn from(error: magnetar_dataset::Error) -> Self {
+impl From<magnetar_dataset::DatasetError> for Failure {
+    fn from(error: magnetar_dataset::DatasetError) -> Self {
         match error {
-            magnetar_dataset::Error::Recipe(error) => error.into(),
+            magnetar_dataset::DatasetError::Recipe(error) => error.into(),
             other => Self::of(Class::Dataset, other),
         }
     }

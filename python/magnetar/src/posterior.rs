@@ -300,7 +300,7 @@ impl Scorer {
 pub(crate) fn stopping(
     records: Vec<Record>,
     stop: &Stop,
-) -> impl Iterator<Item = Result<Record, magnetar_dataset::Error>> + '_ {
+) -> impl Iterator<Item = Result<Record, magnetar_dataset::DatasetError>> + '_ {
     records.into_iter().take_while(|_| !stop.asked()).map(Ok)
 }
 

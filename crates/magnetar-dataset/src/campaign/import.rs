@@ -15,7 +15,7 @@ use super::rows::CampaignRow;
 use super::shards::Shards;
 use super::{Campaign, Measured, MeasuredFile};
 use crate::card;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::{Manifest, SplitManifest, write_whole};
 use crate::recipe::{Recipe, Split};
 use crate::replay::Protocol;
@@ -38,7 +38,7 @@ pub struct Imported {
 ///
 /// # Errors
 /// Whatever is wrong with a file, with its place; nothing is left behind then.
-pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result<Imported, Error> {
+pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result<Imported, DatasetError> {
     let mut recipe = campaign.recipe()?;
     let mut recordings = Vec::new();
     for recording in &campaign.recording {
@@ -46,12 +46,12 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
     }
     if let Some(training) = &campaign.training {
         let place = campaign.path(&campaign.recording[0].rows);
-        training.set_apart(&mut recordings).map_err(|problem| Error::invalid(&place, problem))?;
+        training.set_apart(&mut recordings).map_err(|problem| DatasetError::invalid(&place, problem))?;
     }
     let truth = recordings.iter().flat_map(|r| &r.rows).all(CampaignRow::has_truth);
     if !truth && recordings.iter().flat_map(|r| &r.rows).any(CampaignRow::has_truth) {
         let problem = "some rows have the TX's pose and some have not; give it for all of them, or for none";
-        return Err(Error::invalid(&campaign.path(&campaign.recording[0].rows), problem));
+        return Err(DatasetError::invalid(&campaign.path(&campaign.recording[0].rows), problem));
     }
     recipe.splits = splits(&recordings, &recipe)?;
     recipe.name.clone_from(&campaign.name);
@@ -60,12 +60,12 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
     let receivers = receivers(campaign, &recipe, &recordings)?;
     let mut manifest = Manifest::new(&recipe, 0);
     manifest.measured = Some(Measured { campaign: campaign.name.clone(), truth, files: files(campaign)? });
-    let folder = AtomicFolder::create(out, |_| false).map_err(Error::io(out))?;
+    let folder = AtomicFolder::create(out, |_| false).map_err(DatasetError::io(out))?;
     let mut world = MeasuredWorld::new(campaign, &recipe)?;
     let (mut rows, mut silent, mut doubtful_noise) = (0, 0, None);
     for (name, split) in &recipe.splits {
         let inside = folder.path().join(name);
-        magnetar_files::create_folder(&inside).map_err(Error::io(&inside))?;
+        magnetar_files::create_folder(&inside).map_err(DatasetError::io(&inside))?;
         let whole = SplitManifest { rows: split.rows(), views: split.views, ..SplitManifest::default() };
         manifest.splits.insert(name.clone(), whole);
         let mut shards = Shards::new(folder.path(), name, split.rows(), u64::from(recipe.store.shard_rows));
@@ -77,7 +77,7 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
             opened.source = Source::open(campaign, opened.recording, &recipe)?;
             let place = campaign.path(&opened.recording.observations);
             opened.for_each(name, receiver.channels() * recipe.band.bins, |row, number, block| {
-                let at = |problem: String| Error::invalid(&place, format!("observation {number}: {problem}"));
+                let at = |problem: String| DatasetError::invalid(&place, format!("observation {number}: {problem}"));
                 receiver.prepare(block).map_err(|e| at(e.to_string()))?;
                 if doubtful_noise.is_none() {
                     doubtful_noise = receiver.doubtful_noise(block);
@@ -99,15 +99,15 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
     }
     manifest.write(folder.path())?;
     write_whole(&folder.path().join(card::CARD), card::card(&manifest).as_bytes())?;
-    folder.commit().map_err(Error::io(out))?;
+    folder.commit().map_err(DatasetError::io(out))?;
     Ok(Imported { rows, silent, doubtful_noise, manifest })
 }
 
 /// The splits of a recipe for so many measured rows.
-fn splits(recordings: &[Opened<'_>], recipe: &Recipe) -> Result<indexmap::IndexMap<String, Split>, Error> {
+fn splits(recordings: &[Opened<'_>], recipe: &Recipe) -> Result<indexmap::IndexMap<String, Split>, DatasetError> {
     let mut splits = indexmap::IndexMap::new();
     let like = recipe.splits.get("test").or_else(|| recipe.splits.values().next()).cloned();
-    let Some(like) = like else { return Err(Error::NothingToGenerate) };
+    let Some(like) = like else { return Err(DatasetError::NothingToGenerate) };
     for opened in recordings {
         let blank = Split {
             no_board: 0,
@@ -129,7 +129,7 @@ fn splits(recordings: &[Opened<'_>], recipe: &Recipe) -> Result<indexmap::IndexM
 }
 
 /// The receiver of each recording.
-fn receivers(campaign: &Campaign, recipe: &Recipe, recordings: &[Opened<'_>]) -> Result<Vec<Receiver>, Error> {
+fn receivers(campaign: &Campaign, recipe: &Recipe, recordings: &[Opened<'_>]) -> Result<Vec<Receiver>, DatasetError> {
     let base = campaign.options(recipe.sre.clone())?;
     let receiver = |opened: &Opened<'_>| {
         let (channels, empty) = match &opened.source {
@@ -145,7 +145,7 @@ fn receivers(campaign: &Campaign, recipe: &Recipe, recordings: &[Opened<'_>]) ->
 }
 
 /// Names and hashes of all files.
-fn files(campaign: &Campaign) -> Result<Vec<MeasuredFile>, Error> {
+fn files(campaign: &Campaign) -> Result<Vec<MeasuredFile>, DatasetError> {
     let mut names: BTreeSet<PathBuf> = BTreeSet::new();
     for recording in &campaign.recording {
         names.extend([recording.observations.clone(), recording.rows.clone()]);
@@ -156,7 +156,7 @@ fn files(campaign: &Campaign) -> Result<Vec<MeasuredFile>, Error> {
     names.extend(campaign.receiver.calibration.iter().chain(&campaign.receiver.phase_table).cloned());
     let hashed = |name: &PathBuf| {
         let path = campaign.path(name);
-        let (_, sha256) = digest(&path).map_err(Error::io(&path))?;
+        let (_, sha256) = digest(&path).map_err(DatasetError::io(&path))?;
         Ok(MeasuredFile { name: name.display().to_string(), sha256 })
     };
     names.iter().map(hashed).collect()

@@ -8,7 +8,7 @@ use magnetar_signal::LinkSimulator;
 use super::Campaign;
 use super::rows::CampaignRow;
 use crate::draw::Board;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::placement::Region;
 use crate::recipe::{Mounting, Recipe};
 use crate::record::{Materials, Record};
@@ -27,10 +27,10 @@ pub(super) struct MeasuredWorld<'a> {
 }
 
 impl<'a> MeasuredWorld<'a> {
-    pub(super) fn new(campaign: &'a Campaign, recipe: &Arc<Recipe>) -> Result<Self, Error> {
-        let nominal = recipe.nominal_scene()?.ok_or(Error::NothingToGenerate)?;
+    pub(super) fn new(campaign: &'a Campaign, recipe: &Arc<Recipe>) -> Result<Self, DatasetError> {
+        let nominal = recipe.nominal_scene()?.ok_or(DatasetError::NothingToGenerate)?;
         let library = recipe.materials()?;
-        let scene = recipe.resolved_scene(&library)?.ok_or(Error::NothingToGenerate)?;
+        let scene = recipe.resolved_scene(&library)?.ok_or(DatasetError::NothingToGenerate)?;
         let [wall, ceiling, floor] = nominal.material_names().map(Arc::<str>::from);
         Ok(Self {
             campaign,

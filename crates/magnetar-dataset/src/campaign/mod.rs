@@ -20,7 +20,7 @@ use magnetar_signal::{LineArray, NoiseSource, Receiver, ReceiverSettings, RxArra
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::read_whole;
 use crate::receiver_files::{bin_list, read_calibration, read_phase_table};
 use crate::recipe::{Recipe, is_split_name};
@@ -166,9 +166,9 @@ impl Campaign {
     ///
     /// # Errors
     /// The file cannot be read, or names the key that is wrong.
-    pub fn load(path: &Path) -> Result<Self, Error> {
+    pub fn load(path: &Path) -> Result<Self, DatasetError> {
         let text = read_whole(path, MAX_BYTES, "not a campaign file")?;
-        let mut campaign = Self::from_toml(&text).map_err(|problem| Error::invalid(path, problem))?;
+        let mut campaign = Self::from_toml(&text).map_err(|problem| DatasetError::invalid(path, problem))?;
         campaign.folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(campaign)
     }
@@ -222,7 +222,7 @@ impl Campaign {
     ///
     /// # Errors
     /// If recipe or scene cannot be read.
-    pub fn recipe(&self) -> Result<Recipe, Error> {
+    pub fn recipe(&self) -> Result<Recipe, DatasetError> {
         let beside = self.folder.join(&self.recipe);
         let shipped = Recipe::shipped().any(|name| name == self.recipe);
         let recipe = if shipped || !beside.is_file() { self.recipe.clone() } else { beside.display().to_string() };
@@ -247,10 +247,10 @@ impl Campaign {
     ///
     /// # Errors
     /// If a list of bins is wrong.
-    pub fn options(&self, options: SreOptions) -> Result<SreOptions, Error> {
+    pub fn options(&self, options: SreOptions) -> Result<SreOptions, DatasetError> {
         let bins = |text: &Option<String>, otherwise: Vec<usize>| match text {
             Some(text) => {
-                bin_list(text).map_err(|problem| Error::invalid(&self.folder, format!("receiver: {problem}")))
+                bin_list(text).map_err(|problem| DatasetError::invalid(&self.folder, format!("receiver: {problem}")))
             }
             None => Ok(otherwise),
         };
@@ -266,15 +266,15 @@ impl Campaign {
     ///
     /// # Errors
     /// If a file about it cannot be read, or a setting does not fit.
-    pub fn receiver(&self, recipe: &Recipe, channels: usize, options: &SreOptions) -> Result<Receiver, Error> {
-        let wrong = |e: magnetar_signal::ConfigError| Error::invalid(&self.folder, format!("receiver: {e}"));
+    pub fn receiver(&self, recipe: &Recipe, channels: usize, options: &SreOptions) -> Result<Receiver, DatasetError> {
+        let wrong = |e: magnetar_signal::ConfigError| DatasetError::invalid(&self.folder, format!("receiver: {e}"));
         let array = match &self.receiver.positions_mm {
             None => LineArray::uniform(channels, recipe.array.spacing_m),
             Some(places) => LineArray::at(&places.iter().map(|y| y * 1e-3).collect::<Vec<_>>()),
         };
         if let Some(places) = self.receiver.positions_mm.as_ref().filter(|places| places.len() != channels) {
             let problem = format!("receiver.positions_mm has {} places for {channels} channels", places.len());
-            return Err(Error::invalid(&self.folder, problem));
+            return Err(DatasetError::invalid(&self.folder, problem));
         }
         let noise = match &self.receiver.noise_variance {
             None => NoiseSource::Options,
@@ -284,7 +284,7 @@ impl Campaign {
             Some(NoiseValue::Word(word)) => {
                 let problem =
                     format!("receiver.noise_variance = {word:?}; expected \"auto\", a number or one per channel");
-                return Err(Error::invalid(&self.folder, problem));
+                return Err(DatasetError::invalid(&self.folder, problem));
             }
         };
         let section = &self.receiver;

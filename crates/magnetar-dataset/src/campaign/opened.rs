@@ -5,7 +5,7 @@ use num_complex::Complex32;
 use super::rows::{CampaignRow, campaign_rows};
 use super::sigmf::IqRecording;
 use super::{Campaign, Recording};
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::read_whole;
 use crate::observations::ObservationSource;
 use crate::recipe::Recipe;
@@ -21,18 +21,18 @@ pub(super) enum Source {
 
 impl Source {
     /// Opens a recording's observations, at the first of them.
-    pub(super) fn open(campaign: &Campaign, recording: &Recording, recipe: &Recipe) -> Result<Self, Error> {
+    pub(super) fn open(campaign: &Campaign, recording: &Recording, recipe: &Recipe) -> Result<Self, DatasetError> {
         let path = campaign.path(&recording.observations);
         if path.extension().is_some_and(|ending| ending == "sigmf-meta") {
             let Some(iq) = &recording.iq else {
-                return Err(Error::invalid(&path, "a SigMF recording needs recording.iq: reference and domain"));
+                return Err(DatasetError::invalid(&path, "a SigMF recording needs recording.iq: reference and domain"));
             };
             let reference = campaign.path(&iq.reference);
             let recording = IqRecording::open(&path, iq, &reference, recipe.band.bins, recipe.band.bandwidth_hz)?;
             return Ok(Self::Iq(Box::new(recording)));
         }
         let source = ObservationSource::open(&path, campaign.receiver.channels.as_deref());
-        Ok(Self::File(Box::new(source.map_err(|e| Error::invalid(&path, e))?)))
+        Ok(Self::File(Box::new(source.map_err(|e| DatasetError::invalid(&path, e))?)))
     }
 }
 
@@ -47,11 +47,11 @@ pub(super) struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     /// Opens a recording's observations and reads its rows; there must be one of each.
-    pub(super) fn open(campaign: &Campaign, recording: &'a Recording, recipe: &Recipe) -> Result<Self, Error> {
+    pub(super) fn open(campaign: &Campaign, recording: &'a Recording, recipe: &Recipe) -> Result<Self, DatasetError> {
         let table = campaign.path(&recording.rows);
         let text = read_whole(&table, MAX_TABLE_BYTES, "not a table of rows")?;
         let rows = campaign_rows(&text)
-            .map_err(|(line, problem)| Error::invalid(&table, format!("line {line}: {problem}")))?;
+            .map_err(|(line, problem)| DatasetError::invalid(&table, format!("line {line}: {problem}")))?;
         let path = campaign.path(&recording.observations);
         let bins = recipe.band.bins;
         let source = Source::open(campaign, recording, recipe)?;
@@ -62,16 +62,16 @@ impl<'a> Opened<'a> {
         if found != bins {
             let problem =
                 format!("{found} bins; the recipe's band has {bins}: give a recipe with the band of the measurement");
-            return Err(Error::invalid(&path, problem));
+            return Err(DatasetError::invalid(&path, problem));
         }
         if count != rows.len() as u64 {
             let problem =
                 format!("{count} observations, and {} rows in {}; expected one each", rows.len(), table.display());
-            return Err(Error::invalid(&path, problem));
+            return Err(DatasetError::invalid(&path, problem));
         }
         if !rows.len().is_multiple_of(recording.views as usize) {
             let problem = format!("{} rows are no whole sets of {} views", rows.len(), recording.views);
-            return Err(Error::invalid(&table, problem));
+            return Err(DatasetError::invalid(&table, problem));
         }
         for (n, row) in rows.iter().enumerate() {
             let placement = row.placement.as_deref().unwrap_or("none");
@@ -79,7 +79,7 @@ impl<'a> Opened<'a> {
                 let known: Vec<&str> = campaign.board.keys().map(String::as_str).collect();
                 let problem =
                     format!("row {n}: placement {placement:?}; the campaign has none and {}", known.join(", "));
-                return Err(Error::invalid(&table, problem));
+                return Err(DatasetError::invalid(&table, problem));
             }
         }
         let splits = vec![recording.split.as_str(); rows.len()];
@@ -94,8 +94,8 @@ impl Opened<'_> {
         &mut self,
         split: &str,
         length: usize,
-        mut take: impl FnMut(&CampaignRow, usize, &mut [Complex32]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut take: impl FnMut(&CampaignRow, usize, &mut [Complex32]) -> Result<(), DatasetError>,
+    ) -> Result<(), DatasetError> {
         match &mut self.source {
             Source::Iq(recording) => {
                 let mut block = Vec::new();
@@ -108,7 +108,7 @@ impl Opened<'_> {
                 let (mut chunk, mut n) = (Vec::new(), 0);
                 loop {
                     let place = &self.recording.observations;
-                    source.next_chunk(&mut chunk).map_err(|e| Error::invalid(place, e))?;
+                    source.next_chunk(&mut chunk).map_err(|e| DatasetError::invalid(place, e))?;
                     if chunk.is_empty() {
                         break;
                     }
@@ -122,7 +122,7 @@ impl Opened<'_> {
                 }
                 if n != self.rows.len() {
                     let problem = format!("ends after {n} of {} observations", self.rows.len());
-                    return Err(Error::invalid(&self.recording.observations, problem));
+                    return Err(DatasetError::invalid(&self.recording.observations, problem));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::columns::BatchBuilder;
-use crate::error::Error;
+use crate::error::DatasetError;
 use crate::manifest::Manifest;
 use crate::record::Record;
 use crate::shard::{ShardPlan, ShardWriter};
@@ -33,7 +33,7 @@ impl<'a> Shards<'a> {
         Self { folder, split, rows, shard_rows, next: 0, writer: None }
     }
 
-    pub(super) fn push(&mut self, manifest: &mut Manifest, record: &Record) -> Result<(), Error> {
+    pub(super) fn push(&mut self, manifest: &mut Manifest, record: &Record) -> Result<(), DatasetError> {
         let number = self.next / self.shard_rows;
         let start = number * self.shard_rows;
         let plan = (number, start, self.shard_rows.min(self.rows - start));
@@ -52,7 +52,7 @@ impl<'a> Shards<'a> {
     }
 
     /// Writes the open shard.
-    pub(super) fn finish(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
+    pub(super) fn finish(&mut self, manifest: &mut Manifest) -> Result<(), DatasetError> {
         let Some(mut open) = self.writer.take() else { return Ok(()) };
         open.encode(manifest)?;
         let (number, start, rows) = open.plan;
@@ -69,14 +69,14 @@ impl<'a> Shards<'a> {
 }
 
 impl UnfinishedShard {
-    fn encode(&mut self, manifest: &Manifest) -> Result<(), Error> {
+    fn encode(&mut self, manifest: &Manifest) -> Result<(), DatasetError> {
         if self.records.is_empty() {
             return Ok(());
         }
         let mut batch = BatchBuilder::new(manifest.shape(), self.records.len());
         self.records.iter().for_each(|record| batch.push(record));
         let (first, last) = (self.records[0].index, self.records[self.records.len() - 1].index);
-        let batch = batch.finish().map_err(|source| Error::Batch { rows: first..last + 1, source })?;
+        let batch = batch.finish().map_err(|source| DatasetError::Batch { rows: first..last + 1, source })?;
         self.batches.push(batch);
         self.records.clear();
         Ok(())

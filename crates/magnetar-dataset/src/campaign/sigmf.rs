@@ -15,7 +15,7 @@ use magnetar_signal::{LineArray, fourier_transform};
 use num_complex::{Complex32, Complex64};
 use serde::Deserialize;
 
-use crate::error::Error;
+use crate::error::DatasetError;
 
 /// A larger description is a mistake.
 const MAX_META_BYTES: u64 = 64 << 20;
@@ -130,24 +130,24 @@ impl IqRecording {
         reference: &Path,
         bins: usize,
         rate_hz: f64,
-    ) -> Result<Self, Error> {
-        let text = read_text(meta_path, MAX_META_BYTES).map_err(|e| Error::invalid(meta_path, e))?;
-        let meta = SigMfMeta::from_json(&text).map_err(|problem| Error::invalid(meta_path, problem))?;
+    ) -> Result<Self, DatasetError> {
+        let text = read_text(meta_path, MAX_META_BYTES).map_err(|e| DatasetError::invalid(meta_path, e))?;
+        let meta = SigMfMeta::from_json(&text).map_err(|problem| DatasetError::invalid(meta_path, problem))?;
         if (meta.sample_rate_hz / rate_hz - 1.0).abs() > 1e-6 {
             let problem = format!(
                 "core:sample_rate is {}; the recipe's band has {rate_hz} Hz: resample, or give a recipe with this band",
                 meta.sample_rate_hz
             );
-            return Err(Error::invalid(meta_path, problem));
+            return Err(DatasetError::invalid(meta_path, problem));
         }
         let path = meta_path.with_extension("sigmf-data");
-        let data = open_file(&path).map_err(Error::io(&path))?;
-        let samples = data.metadata().map_err(Error::io(&path))?.len() / meta.sample_bytes();
+        let data = open_file(&path).map_err(DatasetError::io(&path))?;
+        let samples = data.metadata().map_err(DatasetError::io(&path))?.len() / meta.sample_bytes();
         let length = iq.cyclic_prefix.saturating_add(bins as u64);
         let stride = iq.samples_per_snapshot.unwrap_or(length);
         if stride < length {
             let problem = format!("iq.samples_per_snapshot = {stride}; a snapshot has {length} samples");
-            return Err(Error::invalid(meta_path, problem));
+            return Err(DatasetError::invalid(meta_path, problem));
         }
         let left = samples.saturating_sub(iq.first_sample);
         let rows = if left < length { 0 } else { (left - length) / stride + 1 };
@@ -178,13 +178,13 @@ impl IqRecording {
     ///
     /// # Errors
     /// The recording cannot be read.
-    pub fn read(&mut self, row: u64, block: &mut Vec<Complex32>) -> Result<(), Error> {
+    pub fn read(&mut self, row: u64, block: &mut Vec<Complex32>) -> Result<(), DatasetError> {
         let stride = self.iq.samples_per_snapshot.unwrap_or(self.bins as u64);
         let first = self.iq.first_sample + row * stride + self.iq.cyclic_prefix;
         let channels = self.meta.channels;
         let mut bytes = vec![0; self.bins * self.meta.sample_bytes() as usize];
-        self.data.seek(SeekFrom::Start(first * self.meta.sample_bytes())).map_err(Error::io(&self.path))?;
-        self.data.read_exact(&mut bytes).map_err(Error::io(&self.path))?;
+        self.data.seek(SeekFrom::Start(first * self.meta.sample_bytes())).map_err(DatasetError::io(&self.path))?;
+        self.data.read_exact(&mut bytes).map_err(DatasetError::io(&self.path))?;
         let samples: Vec<Complex64> = match self.meta.datatype {
             Datatype::Float32 => {
                 let number = |x: &[u8]| f64::from(f32::from_le_bytes([x[0], x[1], x[2], x[3]]));
@@ -216,8 +216,8 @@ fn unshifted(bin: usize, bins: usize) -> usize {
 
 /// What each bin of a transform is multiplied by: the inverse of the reference's value there, scaled so that white noise of
 /// unit variance per sample keeps it, on average over the bins that hold something.
-fn factors(path: &Path, domain: Domain, bins: usize) -> Result<Vec<Complex64>, Error> {
-    let npy = |e: NpyError| Error::invalid(path, e);
+fn factors(path: &Path, domain: Domain, bins: usize) -> Result<Vec<Complex64>, DatasetError> {
+    let npy = |e: NpyError| DatasetError::invalid(path, e);
     let mut reader = NpyReader::open(path).map_err(npy)?;
     let header = reader.header();
     if header.shape != [bins] || !header.dtype.is_complex() {
@@ -226,7 +226,7 @@ fn factors(path: &Path, domain: Domain, bins: usize) -> Result<Vec<Complex64>, E
             header.dtype.name(),
             header.shape
         );
-        return Err(Error::invalid(path, problem));
+        return Err(DatasetError::invalid(path, problem));
     }
     let mut values = vec![Complex64::default(); bins];
     reader.read_into(&mut values).map_err(npy)?;
@@ -236,7 +236,7 @@ fn factors(path: &Path, domain: Domain, bins: usize) -> Result<Vec<Complex64>, E
     }
     let strongest = values.iter().map(Complex64::norm_sqr).fold(0.0, f64::max);
     if !(strongest.is_finite() && strongest > 0.0) {
-        return Err(Error::invalid(path, "holds no power, or numbers that are not finite"));
+        return Err(DatasetError::invalid(path, "holds no power, or numbers that are not finite"));
     }
     let inverse: Vec<Complex64> = (values.iter())
         .map(|z| if z.norm_sqr() < EMPTY * EMPTY * strongest { Complex64::default() } else { z.inv() })

@@ -28,7 +28,7 @@ pub enum RecipeProblem {
     Radio(#[from] RadioError),
     /// The scene, a material or a pattern is wrong.
     #[error(transparent)]
-    Scene(#[from] magnetar_scene::Error),
+    Scene(#[from] magnetar_scene::SceneError),
     /// A file cannot be read.
     #[error("{source}; give {instead}")]
     File {

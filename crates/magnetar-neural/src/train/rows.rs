@@ -102,7 +102,7 @@ impl TrainingRows {
             let most = usize::try_from(most).unwrap_or(usize::MAX);
             let rows = records.take(most).zip(0..);
             let rows = rows.map(|(record, n)| Ok(TrainingRow::new(record?, &recipe, (split, n))));
-            Ok(rows.collect::<Result<Vec<_>, magnetar_dataset::Error>>().map_err(StudyError::from)?)
+            Ok(rows.collect::<Result<Vec<_>, magnetar_dataset::DatasetError>>().map_err(StudyError::from)?)
         };
         let rows = read(TRAIN, u64::MAX)?;
         let validation = read(VALIDATION, validation_rows)?;
@@ -245,7 +245,7 @@ fn make(
     indices: &[u64],
 ) -> Result<Vec<TrainingRow>, NeuralError> {
     let row = |record, index: u64| TrainingRow::new(record, recipe, (split, index));
-    let rows: Result<Vec<_>, magnetar_dataset::Error> = (indices.par_iter())
+    let rows: Result<Vec<_>, magnetar_dataset::DatasetError> = (indices.par_iter())
         .map_init(|| generator.rows(), |rows, index| rows.row(*index).map(|record| row(record, *index)))
         .collect();
     Ok(rows.map_err(StudyError::from)?)

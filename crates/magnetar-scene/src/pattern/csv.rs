@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::grid::{self, Row};
 use super::{AntennaPattern, PatternInfo, cuts};
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::text;
 
 const GRID_HEADER: [&str; 3] = ["azimuth_deg", "elevation_deg", "gain_db"];
@@ -17,7 +17,7 @@ const CUTS_HEADER: [&str; 3] = ["cut", "angle_deg", "gain_db"];
 const MAX_ROWS: usize = 2_000_000;
 
 /// Parses a CSV text.
-pub(super) fn parse(csv: &str, origin: &str) -> Result<AntennaPattern, Error> {
+pub(super) fn parse(csv: &str, origin: &str) -> Result<AntennaPattern, SceneError> {
     let mut info = PatternInfo { name: default_name(origin), ..PatternInfo::default() };
     let mut header = None;
     let mut rows: Vec<Row> = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn parse(csv: &str, origin: &str) -> Result<AntennaPattern, Error> {
             continue;
         };
         if rows.len() + cut_rows[0].len() + cut_rows[1].len() >= MAX_ROWS {
-            return Err(Error::malformed(place(), "too many rows", format!("at most {MAX_ROWS}")));
+            return Err(SceneError::malformed(place(), "too many rows", format!("at most {MAX_ROWS}")));
         }
         let gain = gain(fields[2], place)?;
         if is_grid {
@@ -51,7 +51,7 @@ pub(super) fn parse(csv: &str, origin: &str) -> Result<AntennaPattern, Error> {
                 "elevation" => cut_rows[1].push(row),
                 other => {
                     let problem = format!("cut `{}`", text::excerpt(other));
-                    return Err(Error::malformed(place(), problem, "`azimuth` or `elevation`"));
+                    return Err(SceneError::malformed(place(), problem, "`azimuth` or `elevation`"));
                 }
             }
         }
@@ -62,7 +62,7 @@ pub(super) fn parse(csv: &str, origin: &str) -> Result<AntennaPattern, Error> {
             let [azimuth, elevation] = cut_rows;
             cuts::pattern(info, &azimuth, &elevation, origin)
         }
-        None => Err(Error::malformed(Place::new(origin), "no header", headers())),
+        None => Err(SceneError::malformed(Place::new(origin), "no header", headers())),
     }
 }
 
@@ -96,53 +96,53 @@ fn headers() -> String {
 }
 
 /// Whether the header is that of a grid.
-fn read_header(fields: [&str; 3], place: impl Fn() -> Place) -> Result<bool, Error> {
+fn read_header(fields: [&str; 3], place: impl Fn() -> Place) -> Result<bool, SceneError> {
     if fields == GRID_HEADER || fields == CUTS_HEADER {
         return Ok(fields == GRID_HEADER);
     }
-    Err(Error::malformed(place(), format!("header `{}`", text::excerpt(&fields.join(","))), headers()))
+    Err(SceneError::malformed(place(), format!("header `{}`", text::excerpt(&fields.join(","))), headers()))
 }
 
-fn fields(line: &str, place: impl Fn() -> Place) -> Result<[&str; 3], Error> {
+fn fields(line: &str, place: impl Fn() -> Place) -> Result<[&str; 3], SceneError> {
     let mut split = line.split(',').map(str::trim);
     match (split.next(), split.next(), split.next(), split.next()) {
         (Some(a), Some(b), Some(c), None) => Ok([a, b, c]),
         _ => {
             let problem = format!("`{}` has not three values", text::excerpt(line));
-            Err(Error::malformed(place(), problem, "three values between commas"))
+            Err(SceneError::malformed(place(), problem, "three values between commas"))
         }
     }
 }
 
-fn number(field: &str, column: &str, place: impl Fn() -> Place) -> Result<f64, Error> {
+fn number(field: &str, column: &str, place: impl Fn() -> Place) -> Result<f64, SceneError> {
     let problem = match field.parse::<f64>() {
         Ok(value) if value.is_finite() => return Ok(value),
         _ if field.is_empty() => format!("no value for {column}"),
         _ => format!("{column} `{}`", text::excerpt(field)),
     };
-    Err(Error::malformed(place(), problem, "a finite number"))
+    Err(SceneError::malformed(place(), problem, "a finite number"))
 }
 
-fn angle(field: &str, column: &str, place: impl Fn() -> Place) -> Result<f64, Error> {
+fn angle(field: &str, column: &str, place: impl Fn() -> Place) -> Result<f64, SceneError> {
     let value = number(field, column, &place)?;
     if value.abs() > 360.0 {
-        return Err(Error::malformed(place(), format!("{column} {value}"), "degrees within -360 to 360"));
+        return Err(SceneError::malformed(place(), format!("{column} {value}"), "degrees within -360 to 360"));
     }
     // Minus zero and zero are one angle, and are compared as such below.
     Ok(value + 0.0)
 }
 
 /// A gain that an amplitude can hold.
-pub(super) fn gain(field: &str, place: impl Fn() -> Place) -> Result<f64, Error> {
+pub(super) fn gain(field: &str, place: impl Fn() -> Place) -> Result<f64, SceneError> {
     let value = number(field, "gain_db", &place)?;
     if value.abs() > 300.0 {
-        return Err(Error::malformed(place(), format!("gain {value} dB"), "a gain within -300 to 300 dB"));
+        return Err(SceneError::malformed(place(), format!("gain {value} dB"), "a gain within -300 to 300 dB"));
     }
     Ok(value)
 }
 
 /// Takes `key: value` of a comment; any other comment is left alone.
-fn describe(info: &mut PatternInfo, comment: &str, place: impl Fn() -> Place) -> Result<(), Error> {
+fn describe(info: &mut PatternInfo, comment: &str, place: impl Fn() -> Place) -> Result<(), SceneError> {
     let Some((key, value)) = comment.split_once(':') else { return Ok(()) };
     let value = value.trim();
     match key.trim() {
@@ -150,13 +150,13 @@ fn describe(info: &mut PatternInfo, comment: &str, place: impl Fn() -> Place) ->
         "source" => info.source = value.to_owned(),
         "synthetic" => {
             info.synthetic = value.parse().map_err(|_| {
-                Error::malformed(place(), format!("synthetic `{}`", text::excerpt(value)), "`true` or `false`")
+                SceneError::malformed(place(), format!("synthetic `{}`", text::excerpt(value)), "`true` or `false`")
             })?;
         }
         "frequency_ghz" => {
             let ghz = number(value, "frequency_ghz", &place)?;
             if ghz <= 0.0 {
-                return Err(Error::malformed(place(), format!("frequency {ghz} GHz"), "a positive number"));
+                return Err(SceneError::malformed(place(), format!("frequency {ghz} GHz"), "a positive number"));
             }
             info.frequency_hz = Some(ghz * 1e9);
         }

@@ -16,7 +16,7 @@
 
 use super::grid::{self, FullTurn, Row};
 use super::{AntennaPattern, PatternInfo};
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 
 /// How far apart the two cuts of a CSV may be at boresight, dB.
 const CROSSING_DB: f64 = 0.5;
@@ -30,7 +30,7 @@ pub(super) struct Cut {
 
 impl Cut {
     /// A cut all the way round, from sorted rows.
-    pub(super) fn full(rows: &[Row], name: &str, origin: &str) -> Result<Self, Error> {
+    pub(super) fn full(rows: &[Row], name: &str, origin: &str) -> Result<Self, SceneError> {
         let place = ascending(rows, name, origin)?;
         let given: Vec<f64> = rows.iter().map(|row| row.angles[0]).collect();
         let FullTurn { angles, order, repeats_first } = grid::full_turn(&given, name, place)?;
@@ -41,7 +41,7 @@ impl Cut {
     }
 
     /// A cut from -90 to 90, or all the way round.
-    fn full_or_front(rows: &[Row], name: &str, origin: &str) -> Result<Self, Error> {
+    fn full_or_front(rows: &[Row], name: &str, origin: &str) -> Result<Self, SceneError> {
         let place = ascending(rows, name, origin)?;
         let angles: Vec<f64> = rows.iter().map(|row| row.angles[0]).collect();
         if angles[0] != -90.0 || angles[angles.len() - 1] != 90.0 {
@@ -71,9 +71,13 @@ impl Cut {
 }
 
 /// Checks that the rows' angles ascend; returns the place of the last.
-fn ascending(rows: &[Row], name: &str, origin: &str) -> Result<Place, Error> {
+fn ascending(rows: &[Row], name: &str, origin: &str) -> Result<Place, SceneError> {
     let Some(last) = rows.last() else {
-        return Err(Error::malformed(Place::new(origin), format!("no {name} cut"), "an azimuth and an elevation cut"));
+        return Err(SceneError::malformed(
+            Place::new(origin),
+            format!("no {name} cut"),
+            "an azimuth and an elevation cut",
+        ));
     };
     for pair in rows.windows(2) {
         let place = Place::new(origin).at_line(pair[1].line);
@@ -88,14 +92,14 @@ pub(super) fn pattern(
     azimuth: &[Row],
     elevation: &[Row],
     origin: &str,
-) -> Result<AntennaPattern, Error> {
+) -> Result<AntennaPattern, SceneError> {
     let azimuth = Cut::full(azimuth, "azimuth", origin)?;
     let elevation = Cut::full_or_front(elevation, "elevation", origin)?;
     let (h, v) = (azimuth.at(0.0), elevation.at(0.0));
     if (h - v).abs() > CROSSING_DB {
         let problem = format!("at boresight the azimuth cut has {h} dB, the elevation cut {v} dB");
         let expected = format!("cuts that agree there within {CROSSING_DB} dB");
-        return Err(Error::malformed(Place::new(origin), problem, expected));
+        return Err(SceneError::malformed(Place::new(origin), problem, expected));
     }
     Ok(combine(info, &azimuth, &elevation))
 }

@@ -13,7 +13,7 @@
 use nalgebra::Vector3;
 
 use super::{AntennaPattern, PatternInfo, csv};
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::text;
 
 /// A full grid of a quarter degree has a million directions.
@@ -36,7 +36,7 @@ struct FarField {
 }
 
 /// Parses a far-field export.
-pub(super) fn parse(text: &str, origin: &str) -> Result<AntennaPattern, Error> {
+pub(super) fn parse(text: &str, origin: &str) -> Result<AntennaPattern, SceneError> {
     let is_ffd = text.lines().any(|line| line.trim().to_ascii_lowercase().starts_with("frequencies"));
     let field = if is_ffd { ffd(text, origin)? } else { table(text, origin)? };
     pattern(field, origin)
@@ -46,7 +46,7 @@ fn numbers(line: &str) -> Option<Vec<f64>> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|x| !x.is_empty()).map(|x| x.parse().ok()).collect()
 }
 
-fn ffd(text: &str, origin: &str) -> Result<FarField, Error> {
+fn ffd(text: &str, origin: &str) -> Result<FarField, SceneError> {
     let mut lines = text.lines().enumerate().map(|(n, line)| (n + 1, line.trim())).filter(|(_, l)| !l.is_empty());
     let at = |line: usize| Place::new(origin).at_line(line);
     let mut axis = |name: &str| {
@@ -57,7 +57,7 @@ fn ffd(text: &str, origin: &str) -> Result<FarField, Error> {
         if !sound {
             let problem = format!("`{}`", text::excerpt(content));
             let expected = format!("start, stop and number (2 to {MAX_ANGLES}) of the {name} angles");
-            return Err(Error::malformed(at(line), problem, expected));
+            return Err(SceneError::malformed(at(line), problem, expected));
         }
         let step = (values[1] - values[0]) / (count - 1.0);
         Ok((0..count as usize).map(|n| values[0] + step * n as f64).collect::<Vec<f64>>())
@@ -65,7 +65,7 @@ fn ffd(text: &str, origin: &str) -> Result<FarField, Error> {
     let (theta_deg, phi_deg) = (axis("theta")?, axis("phi")?);
     let directions = theta_deg.len() * phi_deg.len();
     if directions > MAX_ROWS {
-        return Err(Error::malformed(at(1), format!("{directions} directions"), format!("at most {MAX_ROWS}")));
+        return Err(SceneError::malformed(at(1), format!("{directions} directions"), format!("at most {MAX_ROWS}")));
     }
     let mut frequency_hz = None;
     let mut power = Vec::with_capacity(directions);
@@ -87,20 +87,20 @@ fn ffd(text: &str, origin: &str) -> Result<FarField, Error> {
         let fields = numbers(content).filter(|v| v.len() == 4 && v.iter().all(|x| x.abs() < 1e150));
         let Some(e) = fields else {
             let problem = format!("`{}`", text::excerpt(content));
-            return Err(Error::malformed(at(line), problem, "real and imaginary part of E_theta and of E_phi"));
+            return Err(SceneError::malformed(at(line), problem, "real and imaginary part of E_theta and of E_phi"));
         };
         power.push(e.iter().map(|x| x * x).sum::<f64>());
     }
     if power.len() != directions {
         let problem = format!("{} of {directions} directions", power.len());
-        return Err(Error::malformed(Place::new(origin), problem, "all of them: is the file cut off?"));
+        return Err(SceneError::malformed(Place::new(origin), problem, "all of them: is the file cut off?"));
     }
     let gain_db = directivity(&theta_deg, &phi_deg, &power, origin)?;
     Ok(FarField { theta_deg, phi_deg, gain_db, frequency_hz, is_directivity: true })
 }
 
 /// Directivity in dB of powers over a grid, phi fastest: over their mean on the sphere.
-fn directivity(theta_deg: &[f64], phi_deg: &[f64], power: &[f64], origin: &str) -> Result<Vec<f64>, Error> {
+fn directivity(theta_deg: &[f64], phi_deg: &[f64], power: &[f64], origin: &str) -> Result<Vec<f64>, SceneError> {
     let width = |angles: &[f64], n: usize| {
         let before = if n == 0 { angles[0] } else { angles[n - 1] };
         let after = if n + 1 == angles.len() { angles[n] } else { angles[n + 1] };
@@ -119,7 +119,7 @@ fn directivity(theta_deg: &[f64], phi_deg: &[f64], power: &[f64], origin: &str) 
     }
     let mean = total / sphere;
     if !(mean.is_finite() && mean > 0.0) {
-        return Err(Error::malformed(Place::new(origin), "no power in any direction", "the field of an antenna"));
+        return Err(SceneError::malformed(Place::new(origin), "no power in any direction", "the field of an antenna"));
     }
     let floor = libm::exp10(-FLOOR_DB / 10.0);
     Ok(power.iter().map(|p| 10.0 * libm::log10((p / mean).max(floor))).collect())
@@ -160,7 +160,7 @@ fn columns(line: &str) -> Option<Columns> {
     }
 }
 
-fn table(text: &str, origin: &str) -> Result<FarField, Error> {
+fn table(text: &str, origin: &str) -> Result<FarField, SceneError> {
     let at = |line: usize| Place::new(origin).at_line(line);
     let mut found: Option<Columns> = None;
     let mut frequency_hz = None;
@@ -177,20 +177,20 @@ fn table(text: &str, origin: &str) -> Result<FarField, Error> {
                 let row = [columns.theta, columns.phi, columns.gain].map(at_column);
                 let [Some(theta), Some(phi), Some(gain)] = row else {
                     let problem = format!("`{}`", text::excerpt(line));
-                    return Err(Error::malformed(at(number), problem, "a number in every column"));
+                    return Err(SceneError::malformed(at(number), problem, "a number in every column"));
                 };
                 if gain.abs() > 400.0 {
-                    return Err(Error::malformed(at(number), format!("a gain of {gain} dB"), "dB within +-400"));
+                    return Err(SceneError::malformed(at(number), format!("a gain of {gain} dB"), "dB within +-400"));
                 }
                 if rows.len() == MAX_ROWS {
-                    return Err(Error::malformed(at(number), "too many rows", format!("at most {MAX_ROWS}")));
+                    return Err(SceneError::malformed(at(number), "too many rows", format!("at most {MAX_ROWS}")));
                 }
                 rows.push((number, [theta, phi, gain]));
             }
             (Some(_), None) => {
                 let problem = "numbers before the names of the columns";
                 let expected = "a line that names Theta, Phi and a total Gain or Directivity";
-                return Err(Error::malformed(at(number), problem, expected));
+                return Err(SceneError::malformed(at(number), problem, expected));
             }
             // A second block is that of another frequency.
             (None, Some(_)) if !rows.is_empty() => break,
@@ -205,7 +205,7 @@ fn table(text: &str, origin: &str) -> Result<FarField, Error> {
     }
     if found.is_none() {
         let expected = "a line that names Theta, Phi and a total Gain or Directivity, in dB";
-        return Err(Error::malformed(Place::new(origin), "no names of columns", expected));
+        return Err(SceneError::malformed(Place::new(origin), "no names of columns", expected));
     }
     let is_directivity = found.is_some_and(|columns| columns.is_directivity);
     let [theta_deg, phi_deg, gain_db] = gridded(rows, origin)?;
@@ -213,7 +213,7 @@ fn table(text: &str, origin: &str) -> Result<FarField, Error> {
 }
 
 /// Rows in any order as a grid: thetas, phis, gains with phi fastest.
-fn gridded(mut rows: Vec<(usize, [f64; 3])>, origin: &str) -> Result<[Vec<f64>; 3], Error> {
+fn gridded(mut rows: Vec<(usize, [f64; 3])>, origin: &str) -> Result<[Vec<f64>; 3], SceneError> {
     rows.sort_by(|(_, a), (_, b)| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     let mut theta: Vec<f64> = rows.iter().map(|(_, row)| row[0]).collect();
     theta.dedup();
@@ -222,22 +222,30 @@ fn gridded(mut rows: Vec<(usize, [f64; 3])>, origin: &str) -> Result<[Vec<f64>; 
         let expected = (theta.get(n / phi.len()), phi.get(n % phi.len()));
         if expected != (Some(&row[0]), Some(&row[1])) {
             let problem = format!("theta {}, phi {}: direction missing or given twice", row[0], row[1]);
-            return Err(Error::malformed(Place::new(origin).at_line(*line), problem, "every phi at every theta, once"));
+            return Err(SceneError::malformed(
+                Place::new(origin).at_line(*line),
+                problem,
+                "every phi at every theta, once",
+            ));
         }
     }
     if rows.is_empty() || rows.len() != theta.len() * phi.len() {
         let problem = format!("{} directions", rows.len());
-        return Err(Error::malformed(Place::new(origin), problem, "a full grid of thetas and phis"));
+        return Err(SceneError::malformed(Place::new(origin), problem, "a full grid of thetas and phis"));
     }
     Ok([theta, phi, rows.into_iter().map(|(_, row)| row[2]).collect()])
 }
 
-fn pattern(field: FarField, origin: &str) -> Result<AntennaPattern, Error> {
+fn pattern(field: FarField, origin: &str) -> Result<AntennaPattern, SceneError> {
     let (theta, phi) = (&field.theta_deg, &field.phi_deg);
     let whole = theta.first() == Some(&0.0) && theta.last().is_some_and(|last| (last - 180.0).abs() < 1e-6);
     if !whole {
         let problem = format!("theta from {} to {} deg", theta[0], theta[theta.len() - 1]);
-        return Err(Error::malformed(Place::new(origin), problem, "theta from 0 to 180 deg: export the full sphere"));
+        return Err(SceneError::malformed(
+            Place::new(origin),
+            problem,
+            "theta from 0 to 180 deg: export the full sphere",
+        ));
     }
     let turn = super::grid::full_turn(phi, "phi", Place::new(origin))?;
     super::grid::check_steps(theta, "theta", Place::new(origin))?;

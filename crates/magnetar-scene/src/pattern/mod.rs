@@ -23,7 +23,7 @@ use std::path::Path;
 
 use nalgebra::Vector3;
 
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::shipped::{self, Named};
 use crate::{text, wrap};
 use axis::Axis;
@@ -69,7 +69,7 @@ impl AntennaPattern {
     ///
     /// # Errors
     /// If there is no such pattern or file, or the file is malformed.
-    pub fn load(name_or_path: &str) -> Result<Self, Error> {
+    pub fn load(name_or_path: &str) -> Result<Self, SceneError> {
         match shipped::find(shipped::PATTERNS, "antenna pattern", name_or_path)? {
             Named::Shipped(name, csv) => Self::from_csv_str(csv, name),
             Named::File(path) => Self::from_file(path),
@@ -81,7 +81,7 @@ impl AntennaPattern {
     ///
     /// # Errors
     /// If the file cannot be read, is of no known kind or malformed.
-    pub fn from_file(path: &Path) -> Result<Self, Error> {
+    pub fn from_file(path: &Path) -> Result<Self, SceneError> {
         let origin = path.display().to_string();
         // Names and comments of old files may be in any 8-bit code; numbers and keys are ASCII.
         let bytes = text::read_bytes(path, "antenna pattern", MAX_PATTERN_FILE_BYTES)?;
@@ -92,7 +92,7 @@ impl AntennaPattern {
             }
             Some(Kind::Msi) => Self::from_msi_str(&lossy, &origin),
             Some(Kind::FarField) => Self::from_far_field_str(&lossy, &origin),
-            None => Err(Error::malformed(
+            None => Err(SceneError::malformed(
                 Place::new(&origin),
                 "no known kind of antenna pattern",
                 "a CSV with the header azimuth_deg,elevation_deg,gain_db or cut,angle_deg,gain_db; an MSI Planet file with \
@@ -105,7 +105,7 @@ impl AntennaPattern {
     ///
     /// # Errors
     /// If the text is malformed; the error names the line.
-    pub fn from_far_field_str(far_field: &str, origin: &str) -> Result<Self, Error> {
+    pub fn from_far_field_str(far_field: &str, origin: &str) -> Result<Self, SceneError> {
         far_field::parse(far_field, origin)
     }
 
@@ -113,7 +113,7 @@ impl AntennaPattern {
     ///
     /// # Errors
     /// If the text is malformed; the error names the line.
-    pub fn from_csv_str(csv: &str, origin: &str) -> Result<Self, Error> {
+    pub fn from_csv_str(csv: &str, origin: &str) -> Result<Self, SceneError> {
         csv::parse(csv, origin)
     }
 
@@ -121,7 +121,7 @@ impl AntennaPattern {
     ///
     /// # Errors
     /// If the text is malformed; the error names the line.
-    pub fn from_msi_str(msi: &str, origin: &str) -> Result<Self, Error> {
+    pub fn from_msi_str(msi: &str, origin: &str) -> Result<Self, SceneError> {
         msi::parse(msi, origin)
     }
 

@@ -8,7 +8,7 @@
 use super::cuts::{self, Cut};
 use super::grid::Row;
 use super::{AntennaPattern, PatternInfo, csv};
-use crate::error::{Error, Place};
+use crate::error::{Place, SceneError};
 use crate::text;
 
 /// Gain of a half-wave dipole, dBi.
@@ -18,7 +18,7 @@ const DIPOLE_GAIN_DBI: f64 = 2.15;
 const MAX_POINTS: usize = 36_000;
 
 /// Parses an MSI Planet text.
-pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
+pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, SceneError> {
     let mut info = PatternInfo { name: csv::default_name(origin), ..PatternInfo::default() };
     let mut gain = None;
     let mut cuts: [Option<Vec<Row>>; 2] = [None, None];
@@ -38,14 +38,14 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
                 let which = usize::from(word == "VERTICAL");
                 let announced = if value.is_empty() { None } else { Some(count(value, place)?) };
                 if cuts[which].is_some() {
-                    return Err(Error::malformed(place(), format!("{word} given twice"), "one cut of each kind"));
+                    return Err(SceneError::malformed(place(), format!("{word} given twice"), "one cut of each kind"));
                 }
                 let mut rows = Vec::new();
                 if let Some(count) = announced {
                     for _ in 0..count {
                         let Some((line, content)) = lines.next() else {
                             let problem = format!("{word} ends after {} of {count} values", rows.len());
-                            return Err(Error::malformed(place(), problem, "all of them: is the file cut off?"));
+                            return Err(SceneError::malformed(place(), problem, "all of them: is the file cut off?"));
                         };
                         rows.push(point(line, content, origin)?);
                     }
@@ -57,12 +57,12 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
                         rows.push(point(line, content, origin)?);
                         if rows.len() > MAX_POINTS {
                             let problem = format!("{word} has more than {MAX_POINTS} values");
-                            return Err(Error::malformed(place(), problem, "the cut of an antenna"));
+                            return Err(SceneError::malformed(place(), problem, "the cut of an antenna"));
                         }
                     }
                     if rows.len() < 2 {
                         let problem = format!("{word} has {} values", rows.len());
-                        return Err(Error::malformed(place(), problem, "a cut, usually of 360 values"));
+                        return Err(SceneError::malformed(place(), problem, "a cut, usually of 360 values"));
                     }
                 }
                 cuts[which] = Some(rows);
@@ -72,7 +72,11 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
             // A line of numbers outside a cut means that its count is wrong.
             word if number(word).is_some() => {
                 let problem = format!("`{}` stands outside a cut", text::excerpt(content));
-                return Err(Error::malformed(place(), problem, "as many values as HORIZONTAL or VERTICAL announces"));
+                return Err(SceneError::malformed(
+                    place(),
+                    problem,
+                    "as many values as HORIZONTAL or VERTICAL announces",
+                ));
             }
             // TILT, POLARIZATION, COMMENT and vendors' own keys say nothing we use.
             _ => {}
@@ -80,7 +84,7 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
         is_first = false;
     }
     let missing =
-        |what: &str| Error::malformed(Place::new(origin), format!("no {what}"), "GAIN, HORIZONTAL and VERTICAL");
+        |what: &str| SceneError::malformed(Place::new(origin), format!("no {what}"), "GAIN, HORIZONTAL and VERTICAL");
     let gain = gain.ok_or_else(|| missing("GAIN"))?;
     let [Some(horizontal), Some(vertical)] = cuts else {
         return Err(missing("HORIZONTAL or no VERTICAL cut"));
@@ -91,7 +95,7 @@ pub(super) fn parse(msi: &str, origin: &str) -> Result<AntennaPattern, Error> {
 }
 
 /// Turns attenuations at clockwise (or downward) angles into gains at counter-clockwise (or upward) ones.
-fn cut(rows: Vec<Row>, gain: f64, name: &str, origin: &str) -> Result<Cut, Error> {
+fn cut(rows: Vec<Row>, gain: f64, name: &str, origin: &str) -> Result<Cut, SceneError> {
     for pair in rows.windows(2) {
         let place = Place::new(origin).at_line(pair[1].line);
         super::grid::check_ascending(pair[0].angles[0], pair[1].angles[0], name, place)?;
@@ -101,11 +105,11 @@ fn cut(rows: Vec<Row>, gain: f64, name: &str, origin: &str) -> Result<Cut, Error
 }
 
 /// One line of a cut: angle and attenuation.
-fn point(line: usize, content: &str, origin: &str) -> Result<Row, Error> {
+fn point(line: usize, content: &str, origin: &str) -> Result<Row, SceneError> {
     let bad = || {
         let problem = format!("`{}`", text::excerpt(content));
         let expected = "an angle from -360 to 360 deg and an attenuation, zero or positive, in dB";
-        Error::malformed(Place::new(origin).at_line(line), problem, expected)
+        SceneError::malformed(Place::new(origin).at_line(line), problem, expected)
     };
     let mut fields = content.split(|c: char| c.is_whitespace() || c == ';').filter(|f| !f.is_empty()).map(number);
     let (Some(Some(angle)), Some(Some(attenuation)), None) = (fields.next(), fields.next(), fields.next()) else {
@@ -117,10 +121,10 @@ fn point(line: usize, content: &str, origin: &str) -> Result<Row, Error> {
     Ok(Row { line, angles: [angle; 2], gain: attenuation })
 }
 
-fn count(value: &str, place: impl Fn() -> Place) -> Result<usize, Error> {
+fn count(value: &str, place: impl Fn() -> Place) -> Result<usize, SceneError> {
     value.parse().ok().filter(|count| (2..=MAX_POINTS).contains(count)).ok_or_else(|| {
         let problem = format!("`{}` values in the cut", text::excerpt(value));
-        Error::malformed(place(), problem, format!("a count from 2 to {MAX_POINTS}, usually 360"))
+        SceneError::malformed(place(), problem, format!("a count from 2 to {MAX_POINTS}, usually 360"))
     })
 }
 
@@ -131,7 +135,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// `15.5`, `15.5 dBd`, `15,5 (dBd)` or `17.65 dBi`, as dBi.
-fn gain_dbi(value: &str, place: impl Fn() -> Place) -> Result<f64, Error> {
+fn gain_dbi(value: &str, place: impl Fn() -> Place) -> Result<f64, SceneError> {
     let lower = value.to_ascii_lowercase();
     let bare: String = lower.chars().map(|c| if "()[]".contains(c) { ' ' } else { c }).collect();
     let bare = bare.trim();
@@ -144,7 +148,7 @@ fn gain_dbi(value: &str, place: impl Fn() -> Place) -> Result<f64, Error> {
     let gain = number(text.trim()).filter(|gain| gain.abs() <= 100.0).map(|gain| gain + offset);
     gain.ok_or_else(|| {
         let problem = format!("GAIN `{}`", text::excerpt(value));
-        Error::malformed(place(), problem, "a number of dB within -100 to 100, then dBd (the default) or dBi")
+        SceneError::malformed(place(), problem, "a number of dB within -100 to 100, then dBd (the default) or dBi")
     })
 }
 

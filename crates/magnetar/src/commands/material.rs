@@ -128,7 +128,7 @@ fn show(name: &str, options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(name: &str) -> Result<Accepted, magnetar_scene::Error> {
+fn check(name: &str) -> Result<Accepted, magnetar_scene::SceneError> {
     let (shipped, mut library) = (MaterialLibrary::shipped(), MaterialLibrary::shipped());
     if shipped.get(name).is_none() {
         library.add_path(Path::new(name))?;

@@ -102,7 +102,7 @@ fn show(name: &str, as_json: bool, as_csv: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(name: &str) -> Result<Accepted, magnetar_scene::Error> {
+fn check(name: &str) -> Result<Accepted, magnetar_scene::SceneError> {
     let pattern = AntennaPattern::load(name)?;
     Ok(Accepted {
         summary: format!("peak gain {:.2} dBi", pattern.peak_gain_db()),
