@@ -219,7 +219,7 @@ impl Plan {
         } else {
             std::thread::scope(|scope| {
                 let threads = 0..workers.pool.current_num_threads();
-                let finishers: Vec<_> = threads.map(|_| Finisher::start(scope, &finish)).collect();
+                let finishers: Vec<_> = threads.map(|_| Finisher::start(scope, finish)).collect();
                 self.make_and_deliver(workers, shards, &outcome, &|made| {
                     let own = rayon::current_thread_index().unwrap_or(0);
                     if let Some(left) = finishers[own].give(made) {

@@ -104,7 +104,8 @@ impl Read for InputReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at >= self.asked {
             self.asked = self.at + AHEAD;
-            self.file.prepare(vec![self.at..self.asked])?;
+            let next = self.at..self.asked;
+            self.file.prepare(vec![next])?;
         }
         let count = self.file.read_at(buffer, self.at)?;
         self.at += count as u64;
