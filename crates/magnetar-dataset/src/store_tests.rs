@@ -174,9 +174,9 @@ fn parts_are_merged_from_stores_and_into_them() {
         run(Job { slice: Slice::Part { part, parts: 2 }, ..job(out, 100) });
         assert_eq!(problems(out, true), Vec::<String>::new());
     }
-    merge(&parts, &out).unwrap();
+    merge(&parts, &out, &|_| {}).unwrap();
     assert!(content(&out) == local(100));
-    merge(&[out], &folder.path().join("back")).unwrap();
+    merge(&[out], &folder.path().join("back"), &|_| {}).unwrap();
     assert!(content(&folder.path().join("back")) == local(100));
 }
 
