@@ -56,6 +56,8 @@ try:
     pairs = [one_turn() for _ in range(turns)]
     disk, store = (statistics.median(rates) for rates in zip(*pairs))
     share = statistics.median(store / disk for disk, store in pairs)
-    print(f"{rows} rows, {turns} turns: {disk:.0f} rows/s onto the disk, {store:.0f} rows/s into the store; share {share:.2f}")
+    shares = ", ".join(f"{store / disk:.2f}" for disk, store in pairs)
+    print(f"{rows} rows, {turns} turns: {disk:.0f} rows/s onto the disk, {store:.0f} rows/s into the store")
+    print(f"share {share:.2f}, the median of {shares}")
 finally:
     shutil.rmtree(work)
