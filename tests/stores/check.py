@@ -150,7 +150,7 @@ def killed_and_finished(store):
         writer.send_signal(signal.SIGKILL)
         killed += writer.wait() == -signal.SIGKILL
         writer.communicate()
-        assert not json.loads(run(store.port, "verify", out[1], "--partial", "--json"))["problems"]
+        assert json.loads(run(store.port, "verify", out[1], "--partial", "--json"))["valid"]
         run(store.port, "generate", *ROWS, *out)
         assert_same(store.content(f"killed{wanted}"), on_disk("local"), f"killed after {wanted} shards")
     assert killed, "no run was killed in time"
@@ -160,7 +160,7 @@ def a_line_that_fails(store):
     with server(store.port, 0.25) as line:
         run(line, "generate", *ROWS, "--out", "s3://bucket/line")
         assert_same(store.content("line"), on_disk("local"), "generate over a bad line")
-        assert not json.loads(run(line, "verify", "s3://bucket/line", "--json"))["problems"]
+        assert json.loads(run(line, "verify", "s3://bucket/line", "--json"))["valid"]
         for part in (1, 2):
             run(line, "generate", *ROWS, "--part", f"{part}/2", "--out", f"s3://bucket/line-part{part}")
         run(line, "merge", "s3://bucket/line-part1", "s3://bucket/line-part2", "--complete", "--out", "s3://bucket/line-merged")
