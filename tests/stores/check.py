@@ -203,7 +203,9 @@ def large_shards(store):
 
 def clear_errors(store):
     problem = run(store.port, "verify", "s3://nobodys/data", code=1)
-    assert "s3://nobodys/data" in problem and "no manifest.json" in problem or "no such" in problem, problem
+    assert "s3://nobodys/data" in problem and "404 Not Found" in problem, problem
+    problem = run(store.port, "verify", "s3://bucket/nothing", code=1)
+    assert "s3://bucket/nothing" in problem and "no manifest.json" in problem, problem
     problem = run(store.port, "stats", f"s3://{SECRET}@bucket/run", code=1)
     assert "no credentials in a URL" in problem, problem
     problem = run(store.port, "stats", "ftp://bucket/run", code=1)

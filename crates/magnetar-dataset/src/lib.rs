@@ -66,7 +66,8 @@ mod scene_tests;
 mod schema_tests;
 #[cfg(test)]
 mod shard_tests;
-#[cfg(all(test, feature = "cloud"))]
+#[cfg(feature = "cloud")]
+#[cfg(test)]
 mod store_tests;
 #[cfg(test)]
 mod tests;

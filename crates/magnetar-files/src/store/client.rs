@@ -17,7 +17,7 @@ use super::error::told;
 use crate::place::{MEMORY, place};
 
 /// How often a request that failed in passing is sent again.
-pub(super) const RETRIES: usize = 8;
+pub(super) const RETRIES: usize = 12;
 
 /// After this long a request is not sent again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -142,7 +142,9 @@ where
 }
 
 /// Whether a request may succeed if it is sent again: connections were lost or the store failed, and the client has not tried
-/// long enough already.
+/// long enough already. A request that the store finds wrong (4xx) stays so.
 fn is_passing(error: &Error) -> bool {
-    matches!(error, Error::Generic { .. }) && !error.to_string().contains(&format!("after {RETRIES} retries"))
+    let text = error.to_string();
+    let given_up = text.contains(&format!("after {RETRIES} retries")) || text.contains("status code: 4");
+    matches!(error, Error::Generic { .. }) && !given_up
 }
