@@ -38,14 +38,14 @@ fn scenes_are_listed_and_shown() {
 fn a_scene_written_as_a_file_is_the_same_scene() {
     let (_folder, path) = file("mine.toml", &cli::succeed(&["scene", "show", "lab_left", "--toml"]));
     let path = path.to_str().unwrap();
-    assert!(cli::succeed(&["scene", "check", path, "lab"]).contains("ok, 1 boxes"));
+    assert!(cli::succeed(&["scene", "check", path, "lab"]).contains("ok, 1 box"));
     assert_eq!(json(&["scene", "show", path, "--json"]), json(&["scene", "show", "lab_left", "--json"]));
 }
 
 #[test]
 fn the_example_of_the_manual_is_a_scene() {
     let manual = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenes.md")).unwrap();
-    let (_, example) = manual.split_once("```toml\n").unwrap();
+    let (_, example) = manual.split_once("```toml office.toml\n").unwrap();
     let (_folder, path) = file("office.toml", example.split_once("```").unwrap().0);
     let report = &json(&["scene", "check", path.to_str().unwrap(), "--json"])[0];
     assert_eq!((&report["ok"], report["warnings"].as_array().unwrap().len()), (&Value::Bool(true), 0), "{report}");

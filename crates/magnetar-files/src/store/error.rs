@@ -40,7 +40,7 @@ fn failure(error: &Error) -> String {
     let retries = after(", after ").and_then(|rest| rest.split_once(" retries")).map(|(number, _)| number);
     let again = match retries.and_then(|number| number.parse::<u32>().ok()) {
         None | Some(0) => String::new(),
-        Some(number) => format!(" and again {number} times more"),
+        Some(number) => format!(", asked {number} times more"),
     };
     match after("status code: ").map(|rest| rest.split([':', '<', '\n']).next().unwrap_or_default().trim()) {
         Some(status) if !status.is_empty() => format!("the store answered {status}{again}"),
@@ -67,7 +67,7 @@ mod tests {
         let generic = |text: &str| told(Error::Generic { store: "S3", source: text.to_owned().into() }).to_string();
         let slow = "Error performing PUT http://h/b/x?sig=secret in 9s, after 8 retries, max_retries: 8, retry_timeout: 60s  - \
                     Server returned non-2xx status code: 503 Service Unavailable: <Error><Key>secret</Key></Error>";
-        assert_eq!(generic(slow), "the store answered 503 Service Unavailable and again 8 times more");
+        assert_eq!(generic(slow), "the store answered 503 Service Unavailable, asked 8 times more");
         assert_eq!(generic("connection refused"), "the store does not answer: connection refused");
         assert_eq!(generic("no GET http://h/x?sig=secret"), "the store does not answer: no GET http://h/x");
         let source = || "<AWSAccessKeyId>secret</AWSAccessKeyId>".into();
