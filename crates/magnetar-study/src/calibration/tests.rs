@@ -76,7 +76,8 @@ fn what_is_held_stays_and_names_are_checked() {
     assert!(error.contains("10 rows are too few"), "{error}");
 }
 
-/// Surfaces that reflect other than their materials say, and elements further apart than the recipe has them.
+/// Surfaces that reflect other than their materials say, and elements further apart than the recipe has them. Levels come
+/// back less exactly than offsets do: of a row's paths the stronger ones are kept.
 #[test]
 fn reflection_levels_and_the_slope_of_the_phase_are_found() {
     let world = ["reflection.walls_db=-5", "reflection.floor_db=3", "array.spacing_m=0.0266"].map(str::to_owned);
@@ -86,7 +87,7 @@ fn reflection_levels_and_the_slope_of_the_phase_are_found() {
     let found = calibrate_receiver_rows(&paper, &records, &[], &|_| {}).unwrap();
     let slope = paper.array.phase(std::f64::consts::FRAC_PI_2, paper.band.carrier_hz).to_degrees() * 0.6 / 26.0;
     for (name, expected, bound) in
-        [("walls_db", -5.0, 1.0), ("floor_db", 3.0, 1.5), ("ceiling_db", 0.0, 1.5), ("phase_slope_deg", slope, 1.0)]
+        [("walls_db", -5.0, 1.0), ("floor_db", 3.0, 2.5), ("ceiling_db", 0.0, 2.5), ("phase_slope_deg", slope, 1.0)]
     {
         let value = found.value(name);
         assert!((value - expected).abs() < bound, "{name}: {value} for {expected}");
