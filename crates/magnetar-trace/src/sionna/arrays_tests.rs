@@ -47,7 +47,10 @@ fn arrays_say_what_the_schema_says_of_the_same_link() {
         let export = parse(bytes).unwrap();
         let [case] = &export.cases[..] else { panic!("one link") };
         let known = public.cases.iter().find(|known| known.id == case.id).unwrap();
-        assert_eq!((case.mode, case.max_depth, case.tx, case.rx), (known.mode, known.max_depth, known.tx, known.rx));
+        assert_eq!(
+            (case.names.mode, case.max_depth, case.tx, case.rx),
+            (known.names.mode, known.max_depth, known.tx, known.rx)
+        );
         assert_eq!(case.paths.len(), known.paths.len());
         for (path, known) in case.paths.iter().zip(&known.paths) {
             assert!(path.interactions.same_surfaces(&known.interactions));
@@ -55,7 +58,7 @@ fn arrays_say_what_the_schema_says_of_the_same_link() {
             assert!((path.coefficient - known.coefficient).norm() < 1e-6 * known.coefficient.norm());
         }
         let validation = validate(&export);
-        assert!(validation.ok(), "{:?}", validation.missing);
+        assert!(validation.ok(), "{:?}", validation.unmatched.missing);
         assert!(validation.matched.len() > 10);
     }
 }

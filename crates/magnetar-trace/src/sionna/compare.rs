@@ -2,11 +2,14 @@
 
 use std::f64::consts::PI;
 
+use magnetar_scene::ResolvedScene;
 use nalgebra::Vector3;
 
-use super::export::{BoxMode, Case};
-use super::judge::{LeftOutReason, Verdict, judge, not_compared};
+use super::case::Case;
+use super::judge::{Verdict, judge, not_compared};
+use super::names::BoxMode;
 use super::reference::ReferencePath;
+use super::unmatched::Unmatched;
 use crate::{Interactions, Path, TraceError, Tracer};
 
 /// How far a traced path is from its reference, or how far it may be.
@@ -71,14 +74,8 @@ pub struct CaseComparison {
     pub reference_paths: usize,
     /// The paths that both sides have, in the export's order.
     pub matched: Vec<PathComparison>,
-    /// Names of paths that the export has and the tracer has not.
-    pub missing: Vec<String>,
-    /// Names of paths that the tracer has and the export has not.
-    pub extra: Vec<String>,
-    /// Names of paths that one side has, too close to an edge to be decided.
-    pub ambiguous: Vec<String>,
-    /// Names of paths that are not compared, and why.
-    pub left_out: Vec<(String, LeftOutReason)>,
+    /// The others, by the objects they meet.
+    pub unmatched: Unmatched<String>,
     /// Why the case could not be traced at all; all its paths are missing then.
     pub untraced: Option<TraceError>,
 }
@@ -87,13 +84,14 @@ pub struct CaseComparison {
 #[must_use]
 pub fn compare_case(case: &Case, frequency_hz: f64) -> CaseComparison {
     let mut comparison = CaseComparison { reference_paths: case.paths.len(), ..CaseComparison::default() };
-    let tracer = Tracer::new(case.room, &case.surfaces, &case.boxes, frequency_hz)
-        .and_then(|tracer| tracer.with_options(case.options()));
+    let ResolvedScene { room, surfaces, boxes } = &case.scene;
+    let tracer =
+        Tracer::new(*room, surfaces, boxes, frequency_hz).and_then(|tracer| tracer.with_options(case.options()));
     let traced = tracer.and_then(|tracer| Ok((tracer.trace(&case.tx, &case.rx)?, tracer)));
     let (mut paths, tracer) = match traced {
         Ok(traced) => traced,
         Err(error) => {
-            comparison.missing = case.paths.iter().map(|path| case.path_name(&path.interactions)).collect();
+            comparison.unmatched.missing = case.paths.iter().map(|path| case.names.path(&path.interactions)).collect();
             comparison.untraced = Some(error);
             return comparison;
         }
@@ -102,18 +100,18 @@ pub fn compare_case(case: &Case, frequency_hz: f64) -> CaseComparison {
     paths.retain(|path| path.interactions().len() <= case.max_depth);
     for reference in &case.paths {
         let met = &reference.interactions;
-        match paths.iter().find(|path| case.same_objects(path.interactions(), met)) {
+        match paths.iter().find(|path| case.names.same_objects(path.interactions(), met)) {
             _ if not_compared(case, met).is_some() => comparison.put_aside(case, &tracer, met, true),
             Some(path) => {
                 let errors = PathErrors::between(path, reference, tracer.wavelength());
-                comparison.matched.push(PathComparison { object: case.path_name(met), errors });
+                comparison.matched.push(PathComparison { object: case.names.path(met), errors });
             }
             None => comparison.put_aside(case, &tracer, met, true),
         }
     }
     for path in &paths {
         let met = path.interactions();
-        if !case.paths.iter().any(|reference| case.same_objects(&reference.interactions, met)) {
+        if !case.paths.iter().any(|reference| case.names.same_objects(&reference.interactions, met)) {
             comparison.put_aside(case, &tracer, met, false);
         }
     }
@@ -123,18 +121,18 @@ pub fn compare_case(case: &Case, frequency_hz: f64) -> CaseComparison {
 impl CaseComparison {
     /// Notes a path that only one side has, or that is not compared.
     fn put_aside(&mut self, case: &Case, tracer: &Tracer, met: &Interactions, in_export: bool) {
-        let name = case.path_name(met);
+        let name = case.names.path(met);
         let verdict = match not_compared(case, met) {
             Some(reason) => Verdict::LeftOut(reason),
             // First order among opaque boxes is decided exactly.
-            None if case.mode == BoxMode::Opaque && case.max_depth == 1 => Verdict::Different,
+            None if case.names.mode == BoxMode::Opaque && case.max_depth == 1 => Verdict::Different,
             None => judge(case, tracer.world(), met),
         };
         match verdict {
-            Verdict::LeftOut(reason) => self.left_out.push((name, reason)),
-            Verdict::Ambiguous => self.ambiguous.push(name),
-            Verdict::Different if in_export => self.missing.push(name),
-            Verdict::Different => self.extra.push(name),
+            Verdict::LeftOut(reason) => self.unmatched.left_out.push((name, reason)),
+            Verdict::Ambiguous => self.unmatched.ambiguous.push(name),
+            Verdict::Different if in_export => self.unmatched.missing.push(name),
+            Verdict::Different => self.unmatched.extra.push(name),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use nalgebra::Point3;
 
-use super::export::{BoxMode, Case};
+use super::case::Case;
+use super::names::BoxMode;
 use crate::block::Passage;
 use crate::{Block, InteractionKind, Interactions, Surface, World};
 
@@ -47,7 +48,7 @@ impl LeftOutReason {
 /// Whether a path is of a kind that is not compared at all in this case.
 pub(super) fn not_compared(case: &Case, met: &Interactions) -> Option<LeftOutReason> {
     let off_box = met.iter().any(|m| m.kind == InteractionKind::Reflection && matches!(m.surface, Surface::Box { .. }));
-    (case.mode == BoxMode::Through && off_box).then_some(LeftOutReason::ReflectionOffSheet)
+    (case.names.mode == BoxMode::Through && off_box).then_some(LeftOutReason::ReflectionOffSheet)
 }
 
 /// Judges a path that only one side has.
@@ -71,7 +72,7 @@ pub(super) fn judge(case: &Case, world: &World, met: &Interactions) -> Verdict {
             if kind_of_passage(&resized(block, EDGE_M), leg) != kind_of_passage(&resized(block, -EDGE_M), leg) {
                 return Verdict::Ambiguous;
             }
-            if case.mode == BoxMode::Through && sheet_differs(block, leg) {
+            if case.names.mode == BoxMode::Through && sheet_differs(block, leg) {
                 verdict = Verdict::LeftOut(LeftOutReason::SheetOutline);
             }
         }

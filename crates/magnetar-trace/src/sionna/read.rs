@@ -12,8 +12,9 @@ use serde_json::error::Category;
 use serde_path_to_error::Segment;
 
 use super::arrays;
+use super::case::Case;
 use super::error::{ExportError, Problem, excerpt};
-use super::export::{Case, Export, check_top};
+use super::export::{Export, check_top};
 use super::schema::{RawExport, RawIds, RawSchema, TOP_LEVEL_KEYS, Version};
 
 /// The schema of first-order paths.

@@ -2,13 +2,14 @@
 
 use std::f64::consts::{PI, TAU};
 
-use magnetar_scene::{Face, SPEED_OF_LIGHT};
+use magnetar_scene::SPEED_OF_LIGHT;
 use nalgebra::Vector3;
 use num_complex::Complex64;
 
+use super::case::{LONGEST_M, in_range};
 use super::error::{Problem, excerpt};
-use super::export::{BoxMode, LONGEST_M, in_range};
-use super::schema::{RawInteraction, RawInteractionKind, RawKind, RawPath};
+use super::names::{BoxMode, ObjectNames};
+use super::schema::{RawInteraction, RawInteractionKind, RawKind, RawPath, Version};
 use crate::{Interaction, InteractionKind, Interactions, MAX_INTERACTIONS, Surface};
 
 /// float32 rounds pi up, and some tools wrap azimuths to [0, 2 pi).
@@ -36,7 +37,7 @@ impl Direction {
 /// A path as the export gives it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReferencePath {
-    /// What it meets, from TX to RX; box numbers as in [`super::Case::boxes`]. Where waves go through boxes, a box is one
+    /// What it meets, from TX to RX; box numbers as in [`super::Case::scene`]. Where waves go through boxes, a box is one
     /// sheet: the face named here then means nothing.
     pub interactions: Interactions,
     /// Propagation delay, seconds.
@@ -50,13 +51,13 @@ pub struct ReferencePath {
 }
 
 /// Checks a path of either schema.
-pub(super) fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, Problem> {
+pub(super) fn check_path(raw: &RawPath, version: Version, names: &ObjectNames) -> Result<ReferencePath, Problem> {
     let interactions = match (&raw.interactions, &raw.kind, &raw.object, &raw.vertices) {
-        (Some(list), None, None, None) if names.lists => listed(list, names)?,
-        (None, Some(kind), Some(object), Some(vertices)) if !names.lists => {
+        (Some(list), None, None, None) if version == Version::V2 => listed(list, names)?,
+        (None, Some(kind), Some(object), Some(vertices)) if version == Version::V1 => {
             first_order(*kind, object, vertices, names)?
         }
-        _ if names.lists => {
+        _ if version == Version::V2 => {
             return Err(Problem::new(
                 "interactions",
                 "is missing; a path of sionna-box-v2 has it and no type, object, vertices",
@@ -83,7 +84,7 @@ pub(super) fn check_path(raw: &RawPath, names: &Names) -> Result<ReferencePath, 
 }
 
 /// The interactions of a path of schema 2.
-fn listed(list: &[RawInteraction], names: &Names) -> Result<Interactions, Problem> {
+fn listed(list: &[RawInteraction], names: &ObjectNames) -> Result<Interactions, Problem> {
     let mut met = Vec::with_capacity(list.len());
     for (i, raw) in list.iter().enumerate() {
         let outer = format!("interactions[{i}]");
@@ -111,7 +112,12 @@ fn listed(list: &[RawInteraction], names: &Names) -> Result<Interactions, Proble
 }
 
 /// The interactions of a path of schema 1.
-fn first_order(kind: RawKind, object: &str, vertices: &[[f64; 3]], names: &Names) -> Result<Interactions, Problem> {
+fn first_order(
+    kind: RawKind,
+    object: &str,
+    vertices: &[[f64; 3]],
+    names: &ObjectNames,
+) -> Result<Interactions, Problem> {
     let surface = names.surface(object).map_err(|message| Problem::new("object", message))?;
     if surface.is_none() != (kind == RawKind::Los) {
         let message = format!("{} does not go with this type; `LOS` goes with `LOS` alone", excerpt(object));
@@ -144,51 +150,4 @@ fn direction(theta_key: &str, theta: f64, phi_key: &str, phi: f64) -> Result<Dir
         return Err(Problem::new(phi_key, message));
     }
     Ok(Direction { theta, phi })
-}
-
-/// The object labels a case may use.
-pub(super) struct Names {
-    /// Whether paths list their interactions: schema 2.
-    pub(super) lists: bool,
-    pub(super) mode: BoxMode,
-    pub(super) has_board: bool,
-    pub(super) boxes: usize,
-}
-
-impl Names {
-    /// The surface of a label; none for `LOS`.
-    fn surface(&self, label: &str) -> Result<Option<Surface>, String> {
-        let unknown = || {
-            let label = excerpt(label);
-            format!(
-                "unknown label `{label}`; expected LOS, wall:-x, wall:+x, wall:-y, wall:+y, floor, ceiling, board:-x ... board:+z or box0:-x ..."
-            )
-        };
-        match label {
-            "LOS" => return Ok(None),
-            "floor" => return Ok(Some(Surface::Room(Face::ZMin))),
-            "ceiling" => return Ok(Some(Surface::Room(Face::ZMax))),
-            _ => {}
-        }
-        let (object, face) = match (label.split_once(':'), self.mode) {
-            (Some(parts), _) => parts,
-            // A box that lets waves through is one sheet, which has no faces.
-            (None, BoxMode::Through) => (label, Face::XMin.label()),
-            (None, BoxMode::Opaque) => return Err(unknown()),
-        };
-        let face = Face::ALL.into_iter().find(|f| f.label() == face).ok_or_else(unknown)?;
-        match object {
-            "wall" if face.axis() < 2 => Ok(Some(Surface::Room(face))),
-            "board" if self.has_board => Ok(Some(Surface::Box { index: 0, face })),
-            "board" => Err("names the board, but `board` of this case is null".to_owned()),
-            _ => {
-                let digits = object.strip_prefix("box").ok_or_else(unknown)?;
-                let index: u32 = digits.parse().map_err(|_| unknown())?;
-                if index as usize >= self.boxes {
-                    return Err(format!("names box {index}, but `boxes` of this case has {} items", self.boxes));
-                }
-                Ok(Some(Surface::Box { index: index + u32::from(self.has_board), face }))
-            }
-        }
-    }
 }

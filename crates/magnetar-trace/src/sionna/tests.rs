@@ -62,7 +62,7 @@ fn public_validation(file: &str, paths: usize) -> Validation {
 fn every_public_case_is_inside_tolerance() {
     let validation = public_validation(PUBLIC, 376);
     assert_eq!(validation.matched.len(), 376);
-    assert!(validation.ok(), "{:?} {:?}", validation.missing, validation.extra);
+    assert!(validation.ok(), "{:?} {:?}", validation.unmatched.missing, validation.unmatched.extra);
     // The residual is Sionna RT's float32; a wrong sign or a half-space instead of a slab is far above.
     assert!(validation.summary(|e| e.coefficient).median < 5e-6);
 }
@@ -70,12 +70,18 @@ fn every_public_case_is_inside_tolerance() {
 #[test]
 fn every_public_case_of_several_interactions_is_accepted() {
     let validation = public_validation(PUBLIC_V2, 2022);
-    assert!(validation.ok(), "{:?} {:?} {:?}", validation.missing, validation.extra, validation.left_out);
+    assert!(
+        validation.ok(),
+        "{:?} {:?} {:?}",
+        validation.unmatched.missing,
+        validation.unmatched.extra,
+        validation.unmatched.left_out
+    );
     let errors = validation.summary(|e| e.coefficient);
     assert!(errors.median < 5e-6 && errors.p99 <= 1.1e-4 && errors.max < 2e-3, "{errors:?}");
     // What is left out are the sheet's own reflections and a few crossings near its outline.
-    assert!(validation.left_out.len() < 60, "{}", validation.left_out.len());
-    assert!(validation.ambiguous.len() < 10, "{:?}", validation.ambiguous);
+    assert!(validation.unmatched.left_out.len() < 60, "{}", validation.unmatched.left_out.len());
+    assert!(validation.unmatched.ambiguous.len() < 10, "{:?}", validation.unmatched.ambiguous);
 }
 
 #[test]
@@ -93,8 +99,8 @@ fn differences_are_found_and_named() {
     let mut document = small_json();
     let removed = document["cases"][1]["paths"].as_array_mut().unwrap().remove(2);
     let validation = validated(&document);
-    assert!(validation.missing.is_empty() && !validation.ok());
-    assert_eq!(validation.extra[0].object, removed["object"]);
+    assert!(validation.unmatched.missing.is_empty() && !validation.ok());
+    assert_eq!(validation.unmatched.extra[0].object, removed["object"]);
 
     // A box around the RX's view of the TX hides the direct path.
     let mut document = small_json();
@@ -104,13 +110,13 @@ fn differences_are_found_and_named() {
     document["cases"][1]["boxes"] =
         json!([{ "center": center, "size": [0.05, 0.05, 0.05], "yaw_deg": 0, "material": material }]);
     let validation = validated(&document);
-    assert!(validation.missing.iter().any(|name| name.object == "LOS"), "{:?}", validation.missing);
+    assert!(validation.unmatched.missing.iter().any(|name| name.object == "LOS"), "{:?}", validation.unmatched.missing);
     assert!(!validation.ok());
 
     let mut document = small_json();
     document["cases"][0]["tx"] = json!([100.0, 0.0, 1.0]);
     let validation = validated(&document);
-    assert_eq!(validation.missing.len(), document["cases"][0]["paths"].as_array().unwrap().len());
+    assert_eq!(validation.unmatched.missing.len(), document["cases"][0]["paths"].as_array().unwrap().len());
     assert!(validation.untraced[0].reason.contains("not inside the room"), "{:?}", validation.untraced);
     assert!(!validation.ok());
 }

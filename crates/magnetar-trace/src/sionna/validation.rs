@@ -1,8 +1,10 @@
 //! All cases of one or more exports together.
 
+use super::case::Case;
 use super::compare::{PathErrors, TOLERANCE, TOLERANCE_SEVERAL, compare_case};
-use super::export::{BoxMode, Case, Export};
-use super::judge::LeftOutReason;
+use super::export::Export;
+use super::names::BoxMode;
+use super::unmatched::Unmatched;
 
 /// A path of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,14 +44,8 @@ pub struct Validation {
     pub cases: usize,
     /// Number of paths in the exports.
     pub paths: usize,
-    /// Paths that an export has and the tracer has not.
-    pub missing: Vec<PathName>,
-    /// Paths that the tracer has and an export has not.
-    pub extra: Vec<PathName>,
-    /// Paths that one side has, too close to an edge to be decided.
-    pub ambiguous: Vec<PathName>,
-    /// Paths that are not compared, and why.
-    pub left_out: Vec<(PathName, LeftOutReason)>,
+    /// Paths that not both have, or that are not compared.
+    pub unmatched: Unmatched<PathName>,
     /// Cases that could not be traced; their paths are among the missing.
     pub untraced: Vec<Untraced>,
     /// The paths that both have, with their errors.
@@ -69,17 +65,14 @@ pub const MOST_BEYOND: f64 = 0.01;
 /// Traces every case of an export and compares the paths.
 #[must_use]
 pub fn validate(export: &Export) -> Validation {
-    let several = |case: &Case| case.max_depth > 1 || case.mode == BoxMode::Through;
+    let several = |case: &Case| case.max_depth > 1 || case.names.mode == BoxMode::Through;
     let mut validation =
         Validation { cases: export.cases.len(), several: export.cases.iter().any(several), ..Validation::default() };
     for case in &export.cases {
         let name = |object: String| PathName { case: case.id.clone(), object };
         let comparison = compare_case(case, export.frequency_hz);
         validation.paths += comparison.reference_paths;
-        validation.missing.extend(comparison.missing.into_iter().map(name));
-        validation.extra.extend(comparison.extra.into_iter().map(name));
-        validation.ambiguous.extend(comparison.ambiguous.into_iter().map(name));
-        validation.left_out.extend(comparison.left_out.into_iter().map(|(path, reason)| (name(path), reason)));
+        validation.unmatched.extend(comparison.unmatched, name);
         validation.matched.extend(comparison.matched.into_iter().map(|path| (name(path.object), path.errors)));
         if let Some(error) = comparison.untraced {
             validation.untraced.push(Untraced { case: case.id.clone(), reason: error.to_string() });
@@ -94,8 +87,8 @@ impl Validation {
     #[must_use]
     pub fn ok(&self) -> bool {
         let most_extra = if self.several { MOST_EXTRA * self.paths as f64 } else { 0.0 };
-        self.missing.is_empty()
-            && self.extra.len() as f64 <= most_extra
+        self.unmatched.missing.is_empty()
+            && self.unmatched.extra.len() as f64 <= most_extra
             && self.untraced.is_empty()
             && self.outside_tolerance().next().is_none()
             && self.beyond_first_order_tolerance() <= self.most_beyond()
@@ -150,10 +143,7 @@ impl Validation {
     pub fn merge(&mut self, other: Self) {
         self.cases += other.cases;
         self.paths += other.paths;
-        self.missing.extend(other.missing);
-        self.extra.extend(other.extra);
-        self.ambiguous.extend(other.ambiguous);
-        self.left_out.extend(other.left_out);
+        self.unmatched.extend(other.unmatched, |name| name);
         self.several |= other.several;
         self.untraced.extend(other.untraced);
         self.matched.extend(other.matched);

@@ -95,10 +95,10 @@ pub fn to_json(validation: &Validation, ok: bool) -> Value {
     let mut report = json!({
         "cases": validation.cases,
         "paths": validation.paths,
-        "missing_paths": validation.missing.len(),
-        "extra_paths": validation.extra.len(),
-        "ambiguous_paths": validation.ambiguous.len(),
-        "left_out_paths": validation.left_out.len(),
+        "missing_paths": validation.unmatched.missing.len(),
+        "extra_paths": validation.unmatched.extra.len(),
+        "ambiguous_paths": validation.unmatched.ambiguous.len(),
+        "left_out_paths": validation.unmatched.left_out.len(),
     });
     let summaries = KINDS.map(|kind| validation.summary(kind.pick));
     for (kind, summary) in KINDS.iter().zip(&summaries) {
@@ -115,15 +115,15 @@ pub fn to_json(validation: &Validation, ok: bool) -> Value {
         report["worst"][kind.key] = summary.worst.as_ref().map_or(Value::Null, name_to_json);
         report["tolerance"][kind.key] = json!((kind.pick)(validation.tolerance()));
     }
-    report["missing"] = validation.missing.iter().map(name_to_json).collect();
-    report["extra"] = validation.extra.iter().map(name_to_json).collect();
-    report["ambiguous"] = validation.ambiguous.iter().map(name_to_json).collect();
+    report["missing"] = validation.unmatched.missing.iter().map(name_to_json).collect();
+    report["extra"] = validation.unmatched.extra.iter().map(name_to_json).collect();
+    report["ambiguous"] = validation.unmatched.ambiguous.iter().map(name_to_json).collect();
     let mut reasons = BTreeMap::new();
-    for (_, reason) in &validation.left_out {
+    for (_, reason) in &validation.unmatched.left_out {
         *reasons.entry(reason.label()).or_insert(0) += 1;
     }
     report["left_out_reasons"] = json!(reasons);
-    let left_out = validation.left_out.iter();
+    let left_out = validation.unmatched.left_out.iter();
     report["left_out"] = left_out
         .map(|(name, reason)| {
             let mut path = name_to_json(name);
@@ -155,8 +155,8 @@ fn print(file: &Path, validation: &Validation) {
         file.display(),
         counted(validation.cases, "case"),
         counted(validation.paths, "path"),
-        validation.missing.len(),
-        validation.extra.len(),
+        validation.unmatched.missing.len(),
+        validation.unmatched.extra.len(),
         if validation.ok() { "ok" } else { "NOT OK" }
     );
     if validation.several {
@@ -164,8 +164,8 @@ fn print(file: &Path, validation: &Validation) {
         println!(
             "  several interactions: {} ambiguous, {} left out; 99 % of coefficients within {p99:.2e}, {} beyond 1e-4 \
              (at most {})",
-            validation.ambiguous.len(),
-            validation.left_out.len(),
+            validation.unmatched.ambiguous.len(),
+            validation.unmatched.left_out.len(),
             validation.beyond_first_order_tolerance(),
             validation.most_beyond()
         );
@@ -179,10 +179,13 @@ fn print(file: &Path, validation: &Validation) {
         println!("  {:<17} {max:>9.2e} {median:>9.2e} {tolerance:>9.0e}  {worst}{mark}", kind.title);
     }
     list("not traced", validation.untraced.iter().map(|u| format!("case {}: {}", u.case, u.reason)));
-    list("missing (only in the export)", validation.missing.iter().map(title));
-    list("extra (only in the trace)", validation.extra.iter().map(title));
-    list("ambiguous (within 2 mm of an edge)", validation.ambiguous.iter().map(title));
-    list("left out", validation.left_out.iter().map(|(name, why)| format!("{}: {}", title(name), why.label())));
+    list("missing (only in the export)", validation.unmatched.missing.iter().map(title));
+    list("extra (only in the trace)", validation.unmatched.extra.iter().map(title));
+    list("ambiguous (within 2 mm of an edge)", validation.unmatched.ambiguous.iter().map(title));
+    list(
+        "left out",
+        validation.unmatched.left_out.iter().map(|(name, why)| format!("{}: {}", title(name), why.label())),
+    );
     list(
         "outside tolerance",
         validation.outside_tolerance().map(|(name, errors)| {
