@@ -112,6 +112,7 @@ pub(crate) enum BoxKey {
     Yaw,
     Material,
     Thickness,
+    Reflection,
 }
 
 /// What is wrong with a scene.
@@ -276,7 +277,7 @@ impl Layer {
         let sound = self.reflection_db.abs() <= MAX_REFLECTION_DB;
         if !sound {
             let problem = format!("reflection_db = {}", self.reflection_db);
-            return Some((BoxKey::Thickness, problem, "a reflection_db from -60 to 60 dB"));
+            return Some((BoxKey::Reflection, problem, "a reflection_db from -60 to 60 dB"));
         }
         let valid = self.thickness > 0.0 && self.thickness <= MAX_COORDINATE;
         (!valid).then(|| {
@@ -325,6 +326,7 @@ impl fmt::Display for Key {
                     BoxKey::Yaw => "yaw_deg",
                     BoxKey::Material => "material",
                     BoxKey::Thickness => "thickness_m",
+                    BoxKey::Reflection => "reflection_db",
                 };
                 write!(f, "box[{i}].{key}")
             }

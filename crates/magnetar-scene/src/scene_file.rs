@@ -79,7 +79,7 @@ struct RawBox {
     material: Spanned<String>,
     thickness_m: Spanned<f64>,
     #[serde(default)]
-    reflection_db: f64,
+    reflection_db: Option<Spanned<f64>>,
 }
 
 /// Parses the text of a scene file.
@@ -154,7 +154,7 @@ struct Spans {
     device_height: Range<usize>,
     room: [Range<usize>; 3],
     surfaces: [Range<usize>; 6],
-    boxes: Vec<[Range<usize>; 5]>,
+    boxes: Vec<[Range<usize>; 6]>,
 }
 
 impl Spans {
@@ -180,17 +180,19 @@ impl RawLayer {
 
 impl RawBox {
     /// The spans of the keys, in the order of `BoxKey`; `whole` is the span of the table.
-    fn spans(&self, whole: Range<usize>) -> [Range<usize>; 5] {
-        let yaw = self.yaw_deg.as_ref().map_or(whole, Spanned::span);
-        [self.center_m.span(), self.size_m.span(), yaw, self.material.span(), self.thickness_m.span()]
+    fn spans(&self, whole: Range<usize>) -> [Range<usize>; 6] {
+        let given = |key: &Option<Spanned<f64>>| key.as_ref().map_or(whole.clone(), Spanned::span);
+        let (yaw, reflection) = (given(&self.yaw_deg), given(&self.reflection_db));
+        [self.center_m.span(), self.size_m.span(), yaw, self.material.span(), self.thickness_m.span(), reflection]
     }
 
     fn into_box(self) -> SceneBox {
         let yaw = self.yaw_deg.map_or(0.0, Spanned::into_inner).to_radians();
         let center = Point3::from(self.center_m.into_inner());
         let size = Vector3::from(self.size_m.into_inner());
-        let (material, thickness) = (self.material.into_inner(), self.thickness_m.into_inner());
-        let layer = Layer { material, thickness, reflection_db: self.reflection_db };
+        let reflection_db = self.reflection_db.map_or(0.0, Spanned::into_inner);
+        let layer =
+            Layer::new(self.material.get_ref(), self.thickness_m.into_inner()).reflecting_more_by(reflection_db);
         SceneBox { name: self.name, shape: BoxShape { center, size, yaw }, layer }
     }
 }

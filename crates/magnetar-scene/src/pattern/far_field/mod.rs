@@ -4,11 +4,15 @@
 //!   `Frequency F` and one line per direction, phi running fastest: real and imaginary part of E_theta and of E_phi.
 //! - FEKO `.ffe`: comment lines, among them the quoted names of the columns, then one line per direction.
 //! - CST text table: names of the columns with units in brackets, a line of dashes, then one line per direction.
+//! - CST far-field source `.ffs`: comments with numbers under them, the last of which names the columns, then one line per
+//!   direction.
 //!
-//! Tables give a gain or directivity in dB as a column (the total one is taken), or fields. From fields follows the
-//! directivity: the antenna is taken to lose nothing. Azimuth is phi and elevation 90 deg - theta, unless the highest gain
+//! Tables give a gain or directivity as a column (the total one is taken), in dB or as a ratio, or fields. From fields
+//! follows the directivity: the antenna is taken to lose nothing. Azimuth is phi and elevation 90 deg - theta, unless the highest gain
 //! is within 30 deg of the file's z axis: then that axis is boresight, and its y axis up. Of several frequencies the first
 //! counts.
+
+mod table;
 
 use nalgebra::Vector3;
 
@@ -38,7 +42,7 @@ struct FarField {
 /// Parses a far-field export.
 pub(super) fn parse(text: &str, origin: &str) -> Result<AntennaPattern, SceneError> {
     let is_ffd = text.lines().any(|line| line.trim().to_ascii_lowercase().starts_with("frequencies"));
-    let field = if is_ffd { ffd(text, origin)? } else { table(text, origin)? };
+    let field = if is_ffd { ffd(text, origin)? } else { table::table(text, origin)? };
     pattern(field, origin)
 }
 
@@ -123,117 +127,6 @@ fn directivity(theta_deg: &[f64], phi_deg: &[f64], power: &[f64], origin: &str) 
     }
     let floor = libm::exp10(-FLOOR_DB / 10.0);
     Ok(power.iter().map(|p| 10.0 * libm::log10((p / mean).max(floor))).collect())
-}
-
-/// Which columns of a table are what.
-struct Columns {
-    theta: usize,
-    phi: usize,
-    gain: usize,
-    is_directivity: bool,
-}
-
-/// Names of columns in quotes (FEKO) or with units in brackets (CST), in lower case.
-fn column_names(line: &str) -> Vec<String> {
-    let line = line.trim_start_matches(['#', '*']).to_ascii_lowercase();
-    if line.contains('"') {
-        return line.split('"').skip(1).step_by(2).map(|name| name.trim().to_owned()).collect();
-    }
-    // `Theta [deg.]  Phi [deg.]  Abs(Dir.)[dBi ]`: a name ends with its unit.
-    let names = line.split(']').map(|part| part.split('[').next().unwrap_or_default().trim().to_owned());
-    names.filter(|name| !name.is_empty()).collect()
-}
-
-fn columns(line: &str) -> Option<Columns> {
-    let names = column_names(line);
-    let find = |wanted: &dyn Fn(&str) -> bool| names.iter().position(|name| wanted(name));
-    let theta = find(&|name| name == "theta")?;
-    let phi = find(&|name| name == "phi")?;
-    let total = |kind: &str| find(&|name| name.starts_with(kind) && name.contains("total"));
-    let of_cst = |word: &str| find(&|name| name.starts_with("abs(") && name.contains(word));
-    let gain = total("gain").or_else(|| total("realised gain")).or_else(|| total("realisedgain"));
-    let gain = gain.or_else(|| of_cst("gain")).or_else(|| of_cst("grlz"));
-    let directivity = || total("directivity").or_else(|| of_cst("dir"));
-    match gain {
-        Some(gain) => Some(Columns { theta, phi, gain, is_directivity: false }),
-        None => directivity().map(|gain| Columns { theta, phi, gain, is_directivity: true }),
-    }
-}
-
-fn table(text: &str, origin: &str) -> Result<FarField, SceneError> {
-    let at = |line: usize| Place::new(origin).at_line(line);
-    let mut found: Option<Columns> = None;
-    let mut frequency_hz = None;
-    let mut rows: Vec<(usize, [f64; 3])> = Vec::new();
-    for (n, line) in text.lines().enumerate() {
-        let (line, number) = (line.trim(), n + 1);
-        if line.is_empty() || line.chars().all(|c| c == '-') {
-            continue;
-        }
-        let values = numbers(line);
-        match (&values, &found) {
-            (Some(values), Some(columns)) => {
-                let at_column = |i: usize| values.get(i).copied().filter(|x| x.is_finite());
-                let row = [columns.theta, columns.phi, columns.gain].map(at_column);
-                let [Some(theta), Some(phi), Some(gain)] = row else {
-                    let problem = format!("`{}`", text::excerpt(line));
-                    return Err(SceneError::malformed(at(number), problem, "a number in every column"));
-                };
-                if gain.abs() > 400.0 {
-                    return Err(SceneError::malformed(at(number), format!("a gain of {gain} dB"), "dB within +-400"));
-                }
-                if rows.len() == MAX_ROWS {
-                    return Err(SceneError::malformed(at(number), "too many rows", format!("at most {MAX_ROWS}")));
-                }
-                rows.push((number, [theta, phi, gain]));
-            }
-            (Some(_), None) => {
-                let problem = "numbers before the names of the columns";
-                let expected = "a line that names Theta, Phi and a total Gain or Directivity";
-                return Err(SceneError::malformed(at(number), problem, expected));
-            }
-            // A second block is that of another frequency.
-            (None, Some(_)) if !rows.is_empty() => break,
-            (None, _) => {
-                let lower = line.to_ascii_lowercase();
-                if let Some(value) = lower.trim_start_matches('#').trim().strip_prefix("frequency:") {
-                    frequency_hz = value.trim().parse::<f64>().ok().filter(|f| f.is_finite() && *f > 0.0);
-                }
-                found = columns(line).or(found);
-            }
-        }
-    }
-    if found.is_none() {
-        let expected = "a line that names Theta, Phi and a total Gain or Directivity, in dB";
-        return Err(SceneError::malformed(Place::new(origin), "no names of columns", expected));
-    }
-    let is_directivity = found.is_some_and(|columns| columns.is_directivity);
-    let [theta_deg, phi_deg, gain_db] = gridded(rows, origin)?;
-    Ok(FarField { theta_deg, phi_deg, gain_db, frequency_hz, is_directivity })
-}
-
-/// Rows in any order as a grid: thetas, phis, gains with phi fastest.
-fn gridded(mut rows: Vec<(usize, [f64; 3])>, origin: &str) -> Result<[Vec<f64>; 3], SceneError> {
-    rows.sort_by(|(_, a), (_, b)| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-    let mut theta: Vec<f64> = rows.iter().map(|(_, row)| row[0]).collect();
-    theta.dedup();
-    let phi: Vec<f64> = rows.iter().take_while(|(_, row)| row[0] == theta[0]).map(|(_, row)| row[1]).collect();
-    for (n, (line, row)) in rows.iter().enumerate() {
-        let expected = (theta.get(n / phi.len()), phi.get(n % phi.len()));
-        if expected != (Some(&row[0]), Some(&row[1])) {
-            let problem = format!("theta {}, phi {}: direction missing or given twice", row[0], row[1]);
-            return Err(SceneError::malformed(
-                Place::new(origin).at_line(*line),
-                problem,
-                "every phi at every theta, once",
-            ));
-        }
-    }
-    if rows.is_empty() || rows.len() != theta.len() * phi.len() {
-        let problem = format!("{} directions", rows.len());
-        return Err(SceneError::malformed(Place::new(origin), problem, "a full grid of thetas and phis"));
-    }
-    Ok([theta, phi, rows.into_iter().map(|(_, row)| row[2]).collect()])
 }
 
 fn pattern(field: FarField, origin: &str) -> Result<AntennaPattern, SceneError> {
