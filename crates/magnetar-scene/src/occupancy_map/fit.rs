@@ -14,6 +14,10 @@ use crate::wrap;
 const COVERAGE: f64 = 0.3;
 /// What the sides are called, in the order of `bounds`.
 pub(super) const SIDES: [&str; 4] = ["low-x", "high-x", "low-y", "high-y"];
+/// Some programs leave cells undecided between what is free and what is occupied, up to this far, metres.
+const RIM_M: f64 = 0.1;
+/// Borders across such a rim count where they are so many times as many as those without one.
+const RIMMED: usize = 4;
 /// Fewer borders than this are no room.
 const MIN_BORDERS: usize = 40;
 /// More borders than this are noise: a cluttered room a kilometre wide has a quarter of it.
@@ -54,7 +58,7 @@ impl RoomFit {
     }
 }
 
-/// A place where a free cell meets an occupied one, and the direction from free to occupied, in the map frame.
+/// A place where an occupied cell meets a free one, and the direction from free to occupied, in the map frame.
 #[derive(Clone, Copy)]
 struct Border {
     at: [f64; 2],
@@ -66,7 +70,9 @@ struct Border {
 /// # Errors
 /// If the map has too few borders, or no four walls stand out.
 pub fn fit_room(map: &OccupancyMap) -> Result<RoomFit, MapError> {
-    let borders = borders(map);
+    let direct = borders(map, 0);
+    let across = borders(map, (RIM_M / map.resolution).ceil().min(100.0) as isize);
+    let borders = if across.len() >= RIMMED * direct.len() { across } else { direct };
     if borders.len() > MAX_BORDERS {
         return Err(MapError::NoRoom(format!(
             "free cells meet occupied ones in more than {MAX_BORDERS} places: this is noise. Are the thresholds wrong?"
@@ -97,8 +103,8 @@ fn turn([x, y]: [f64; 2], angle: f64) -> [f64; 2] {
     [cos * x - sin * y, sin * x + cos * y]
 }
 
-/// All borders, or the first of more than [`MAX_BORDERS`].
-fn borders(map: &OccupancyMap) -> Vec<Border> {
+/// All borders, or the first of more than [`MAX_BORDERS`]: with up to `rim` undecided cells between occupied and free.
+fn borders(map: &OccupancyMap, rim: isize) -> Vec<Border> {
     let yaw = map.origin[2];
     let mut found = Vec::new();
     for row in 0..map.height as isize {
@@ -110,7 +116,9 @@ fn borders(map: &OccupancyMap) -> Vec<Border> {
                 continue;
             }
             for (dc, dr) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
-                if map.cell(column + dc, row + dr) == Cell::Free {
+                let seen = |n: isize| map.cell(column + n * dc, row + n * dr);
+                let decided = (1..=rim + 1).map(seen).find(|cell| *cell != Cell::Unknown);
+                if decided == Some(Cell::Free) {
                     let (dc, dr) = (dc as f64, dr as f64);
                     let at = map.map_from_grid(column as f64 + 0.5 + dc / 2.0, row as f64 + 0.5 + dr / 2.0);
                     found.push(Border { at, outward: turn([-dc, -dr], yaw) });
@@ -185,7 +193,7 @@ fn outer_walls(borders: &[Border], yaw: f64, resolution: f64) -> Result<RoomFit,
     for _ in 0..3 {
         for (side, name) in SIDES.iter().enumerate() {
             fit.bounds[side] = outermost_line(borders, &fit, side, resolution).ok_or_else(|| {
-                MapError::NoRoom(format!("no line is covered over {:.0} % of the {} side", 100.0 * COVERAGE, name))
+                MapError::NoRoom(format!("no wall is seen over {:.0} % of the {} side", 100.0 * COVERAGE, name))
             })?;
         }
     }

@@ -108,6 +108,28 @@ fn clutter_gaps_turn_and_noise() {
     }
 }
 
+/// Cells around everything that is occupied are undecided, as some programs leave them: no free cell meets a wall.
+#[test]
+fn a_rim_of_undecided_cells() {
+    let drawn = draw(&Drawing { yaw: 0.3, clutter: 5, ..clean() });
+    let (width, height) = (drawn.width as isize, drawn.height as isize);
+    let near_a_wall = |column: isize, row: isize| {
+        let around = |n: isize| -n..=n;
+        around(1).any(|dc| around(1).any(|dr| drawn.cell(column + dc, row + dr) == Cell::Occupied))
+    };
+    let places = (0..height).flat_map(|row| (0..width).map(move |column| (column, row)));
+    let cells = places.map(|(column, row)| match drawn.cell(column, row) {
+        Cell::Free if near_a_wall(column, row) => Cell::Unknown,
+        cell => cell,
+    });
+    let rimmed =
+        OccupancyMap::from_cells(drawn.width, drawn.height, RESOLUTION, drawn.origin, cells.collect()).unwrap();
+    let fit = fit_room(&rimmed).unwrap();
+    assert!((fit.yaw - 0.3).abs() < 0.01, "{fit:?}");
+    assert!(fit.bounds.iter().zip(LAB).all(|(found, truth)| (found - truth).abs() < 1.5 * RESOLUTION), "{fit:?}");
+    assert!(fit.coverage.iter().all(|part| *part > 0.8), "{fit:?}");
+}
+
 #[test]
 fn an_origin_far_away_costs_nothing() {
     let near = draw(&clean());

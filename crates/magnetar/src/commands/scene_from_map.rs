@@ -95,9 +95,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ok(fit) => fit,
         Err(error) => {
             write_picture(&picture, &picture_of_map(map))?;
-            let advice = "--inside X,Y or --crop looks at one room of several";
-            let seen = format!("{}: the map as it was read is in {}; {advice}", args.map.display(), picture.display());
-            return Err(error).context(seen);
+            bail!(
+                "{}: {error}; the map as it was read is in {}; --inside X,Y or --crop looks at one room of several",
+                args.map.display(),
+                picture.display()
+            );
         }
     };
     let doubts = doubts(map, &fit);
