@@ -1,36 +1,17 @@
 //! `magnetar estimate`.
 
-use std::f64::consts::TAU;
 use std::path::Path;
 
 use magnetar_files::npy::write_npy;
 use num_complex::{Complex32, Complex64};
-use rand::rngs::ChaCha8Rng;
-use rand::{RngExt, SeedableRng};
-use rand_distr::StandardNormal;
 
 use crate::cli::{self, text};
-use crate::measurement::wifi;
+use crate::measurement::{TestBand, observed, wifi};
 
-/// `count` noisy observations of paths given as (delay in ns, AoA in degrees, SNR per bin in dB), by the definition.
+/// Noisy observations of paths in the paper's band.
 fn observations(paths: &[(f64, f64, f64)], count: usize) -> Vec<Complex32> {
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
-    let mut normal = || rng.sample::<f64, _>(StandardNormal) * 0.5f64.sqrt();
-    let mut all = Vec::new();
-    for _ in 0..count {
-        for k in 0..512 {
-            for y in [-0.013, 0.013] {
-                let mut x = Complex64::new(normal(), normal());
-                for &(delay_ns, aoa_deg, snr_db) in paths {
-                    let shift = -y * aoa_deg.to_radians().sin() / 299_792_458.0;
-                    let turns = (f64::from(k) - 256.0) * 0.96e6 * (delay_ns * 1e-9 + shift) + 10e9 * shift;
-                    x += Complex64::from_polar(10f64.powf(snr_db / 20.0), -TAU * turns);
-                }
-                all.push(Complex32::new(x.re as f32, x.im as f32));
-            }
-        }
-    }
-    all
+    let band = TestBand { carrier_hz: 10e9, spacing_hz: 0.96e6, bins: 512 };
+    observed(&band, &[-0.013, 0.013], paths, count, 5)
 }
 
 #[test]
@@ -256,6 +237,49 @@ fn antennas_on_a_line_are_used_together() {
     // Nobody said what the noise is: what was found is told with a warning.
     let output = cli::run(&["estimate", text(&input), "--bandwidth-mhz", "40", "--carrier-ghz", "5.32"]);
     assert!(output.status.success() && String::from_utf8_lossy(&output.stderr).contains("warning"));
+}
+
+/// Subcarriers at uneven distances, as a chip reports them: the same paths at the same delays as of all subcarriers, with the
+/// file's own bins in flags, calibration and errors.
+#[test]
+fn uneven_subcarriers_are_used_as_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name);
+    let (input, chains) = (file("chip.npy"), file("chains.npy"));
+    let reported: Vec<usize> = (0..=26).step_by(2).chain((27..=55).step_by(2)).chain([56]).collect();
+    for places in [&[0.0, 0.026][..], &[0.0, 0.026, 0.052]] {
+        let channels = places.len();
+        let full = wifi(57, places, &[(40.0, -20.0, 25.0)], 3);
+        let values = full.chunks(channels).enumerate().filter(|(n, _)| reported.contains(&(n % 57)));
+        let mut values: Vec<Complex32> = values.flat_map(|(_, x)| x.iter().copied()).collect();
+        let chain = |n: usize| Complex32::from_polar(0.5 + 0.01 * n as f32, 0.7 * n as f32);
+        values.iter_mut().enumerate().for_each(|(n, z)| *z *= chain(n % (30 * channels)));
+        // Bin 4 is one that this receiver fills with rubbish.
+        (0..3).for_each(|n| values[(30 * n + 4) * channels] = Complex32::new(f32::NAN, 0.0));
+        write_npy(&input, &[3, 30, channels], &values).unwrap();
+        write_npy(&chains, &[30, channels], &(0..30 * channels).map(chain).collect::<Vec<_>>()).unwrap();
+        let common = ["estimate", text(&input), "--carrier-ghz", "5.32", "--calibration", text(&chains)];
+        let grid = ["--subcarriers", "-28..-2:2,-1..27:2,28", "--subcarrier-khz", "701.7544"];
+        for noise in ["auto", "1369"] {
+            let more = ["--noise-variance", noise, "--exclude-bins", "4", "--keep", "1", "--json"];
+            let found = cli::succeed(&[&common[..], &grid, &more].concat());
+            let rows: Vec<serde_json::Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!(rows.len(), 3, "{found}");
+            for row in rows {
+                assert!((row["aoa_rad"].as_f64().unwrap().to_degrees() + 20.0).abs() < 3.0, "{row}");
+                assert!((row["delay_s"].as_f64().unwrap() - 40e-9).abs() < 2e-9, "{row}");
+            }
+        }
+        let error = |more: &[&str]| cli::fail(&[&common[..], more].concat());
+        let missing = error(&[&grid[..], &["--noise-variance", "1369"]].concat());
+        assert!(missing.contains("bin 4"), "{missing}");
+        let few = error(&["--subcarriers", "-28..-2:2", "--subcarrier-khz", "312.5"]);
+        assert!(few.contains("lists 14, the file has 30 bins"), "{few}");
+        let beyond = error(&[&grid[..], &["--exclude-bins", "30"]].concat());
+        assert!(beyond.contains("--exclude-bins") && beyond.contains("0 to 29"), "{beyond}");
+        let alone = error(&["--subcarriers", "-28..-2:2,-1..27:2,28"]);
+        assert!(alone.contains("--subcarrier-khz"), "{alone}");
+    }
 }
 
 /// A receiver whose phase depends on the angle: its table takes that off again.

@@ -56,25 +56,42 @@ pub fn measured(record: &Record) -> Vec<Complex32> {
     csi.iter().zip(CHAINS.iter().cycle()).map(|(z, chain)| z * chain).collect()
 }
 
-/// Observations of paths (delay in ns, AoA in degrees, SNR per bin in dB) by antennas on a line at 5.32 GHz over 40 MHz.
-pub fn wifi(bins: usize, places: &[f64], paths: &[(f64, f64, f64)], count: usize) -> Vec<Complex32> {
-    let mut rng = ChaCha8Rng::seed_from_u64(6);
+/// The bins of a receiver, Hz.
+pub struct TestBand {
+    pub carrier_hz: f64,
+    pub spacing_hz: f64,
+    pub bins: usize,
+}
+
+/// `count` observations with unit noise of paths (delay in ns, AoA in degrees, SNR per bin in dB) by antennas at places on a
+/// line (metres), by the definition.
+pub fn observed(band: &TestBand, places: &[f64], paths: &[(f64, f64, f64)], count: usize, seed: u64) -> Vec<Complex32> {
+    let at = |k: usize, y: f64| -> Complex64 {
+        let one = |&(delay_ns, aoa_deg, snr_db): &(f64, f64, f64)| {
+            let shift = -y * aoa_deg.to_radians().sin() / 299_792_458.0;
+            let offset_hz = (k as f64 - (band.bins / 2) as f64) * band.spacing_hz;
+            let turns = offset_hz * (delay_ns * 1e-9 + shift) + band.carrier_hz * shift;
+            Complex64::from_polar(10f64.powf(snr_db / 20.0), -TAU * turns)
+        };
+        paths.iter().map(one).sum()
+    };
+    let bins = (0..count).flat_map(|_| 0..band.bins);
+    let clean = bins.flat_map(|k| places.iter().map(move |y| (k, *y))).map(|(k, y)| at(k, y));
+    noisy(clean, &mut ChaCha8Rng::seed_from_u64(seed))
+}
+
+/// With unit noise.
+pub fn noisy(clean: impl Iterator<Item = Complex64>, rng: &mut ChaCha8Rng) -> Vec<Complex32> {
     let mut normal = || rng.sample::<f64, _>(StandardNormal) * 0.5f64.sqrt();
-    let mut all = Vec::new();
-    for _ in 0..count {
-        for k in 0..bins {
-            for y in places {
-                let mut x = Complex64::new(normal(), normal());
-                for &(delay_ns, aoa_deg, snr_db) in paths {
-                    let shift = -y * aoa_deg.to_radians().sin() / 299_792_458.0;
-                    let offset = (k as f64 - (bins / 2) as f64) * 40e6 / bins as f64;
-                    let turns = offset * (delay_ns * 1e-9 + shift) + 5.32e9 * shift;
-                    x += Complex64::from_polar(10f64.powf(snr_db / 20.0), -TAU * turns);
-                }
-                // As a receiver with an automatic gain gives it.
-                all.push(Complex32::new((37.0 * x.re) as f32, (37.0 * x.im) as f32));
-            }
-        }
-    }
-    all
+    let mut single = |z: Complex64| {
+        let z = z + Complex64::new(normal(), normal());
+        Complex32::new(z.re as f32, z.im as f32)
+    };
+    clean.map(&mut single).collect()
+}
+
+/// Observations of paths by antennas on a line at 5.32 GHz over 40 MHz, as a receiver with an automatic gain gives them.
+pub fn wifi(bins: usize, places: &[f64], paths: &[(f64, f64, f64)], count: usize) -> Vec<Complex32> {
+    let band = TestBand { carrier_hz: 5.32e9, spacing_hz: 40e6 / bins as f64, bins };
+    observed(&band, places, paths, count, 6).into_iter().map(|z| z * 37.0).collect()
 }

@@ -79,6 +79,11 @@ impl ReceiverCalibration {
         self.factors.len() / self.channels
     }
 
+    /// The factors, channel last: of all bins, or of one for all.
+    pub(crate) fn factors(&self) -> &[Complex64] {
+        &self.factors
+    }
+
     /// Divides an observation, all channels of bin 0 first.
     ///
     /// # Errors

@@ -60,6 +60,14 @@ impl LineArray {
         Ok(Self { y_m: places_m.iter().map(|y| y - mean).collect(), spacing_m: (even && step > 0.0).then_some(step) })
     }
 
+    /// As [`LineArray::at`], places in millimetres: how receivers are described in files and on the command line.
+    ///
+    /// # Errors
+    /// As [`LineArray::at`].
+    pub fn at_mm(places_mm: &[f64]) -> Result<Self, ConfigError> {
+        Self::at(&places_mm.iter().map(|y| y * 1e-3).collect::<Vec<_>>())
+    }
+
     /// The elements' places about their mean, metres, in the order of the channels.
     #[must_use]
     pub fn y(&self) -> &[f64] {

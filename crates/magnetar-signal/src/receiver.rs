@@ -71,7 +71,10 @@ pub enum ReceiverError {
     #[error(transparent)]
     Estimator(#[from] SreError),
     /// Its floor cannot be found.
-    #[error("its noise cannot be estimated: too few bins, or values that are not finite (exclude those bins)")]
+    #[error(
+        "its noise cannot be estimated: too few bins, too few of them equally far apart, or values that are not finite \
+             (exclude those bins); give the noise variance"
+    )]
     NoFloor,
     /// Its floor is zero.
     #[error("there is no noise between its paths, or in its inactive bins; give the noise variance")]
@@ -79,7 +82,7 @@ pub enum ReceiverError {
 }
 
 impl Receiver {
-    /// Plans the receiver: two elements get the two-element estimator, more the one for lines.
+    /// Plans the receiver: two elements get the two-element estimator; more, or bins with many gaps, the one for lines.
     ///
     /// # Errors
     /// Names the setting that is wrong.
@@ -121,7 +124,8 @@ impl Receiver {
                 });
             }
         };
-        let estimator = match spacing.filter(|_| channels == 2) {
+        let dense = Sre::suits(band, &options)?;
+        let estimator = match spacing.filter(|_| channels == 2 && dense) {
             Some(pair) => Estimator::Two(Box::new(Sre::new(band, &pair, &options)?)),
             None => Estimator::Line(Box::new(LineSre::new(band, array, &options)?)),
         };

@@ -8,8 +8,8 @@ use std::ops::Range;
 use num_complex::Complex;
 
 use super::fit::ComponentFit;
-use super::{MAX_ENERGY, SreError};
-use crate::ConfigError;
+use super::{MAX_ENERGY, SreError, SreOptions};
+use crate::{Band, ConfigError};
 
 /// The active bins: an unbroken span, perhaps with gaps inside.
 #[derive(Debug, Clone)]
@@ -28,10 +28,11 @@ pub(super) struct ActiveBins {
 }
 
 impl ActiveBins {
-    /// Splits `bins` bins into active ones, ones of noise alone and ones that are not looked at.
-    pub fn new(bins: usize, inactive: &[usize], excluded: &[usize]) -> Result<Self, ConfigError> {
-        let [inactive, excluded] = [inactive, excluded].map(|list| {
-            let mut list = list.to_vec();
+    /// Splits the bins of a band into active ones, ones of noise alone and ones that are not looked at.
+    pub fn of(band: &Band, options: &SreOptions) -> Result<Self, ConfigError> {
+        let bins = band.bins;
+        let [inactive, excluded] = [&options.inactive_bins, &options.excluded_bins].map(|list| {
+            let mut list = list.clone();
             list.sort_unstable();
             list.dedup();
             list
@@ -42,13 +43,28 @@ impl ActiveBins {
         let span = first..last + 1;
         let gaps: Vec<usize> = span.clone().filter(|bin| !is_active(bin)).map(|bin| bin - first).collect();
         let count = bins - inactive.len() - excluded.len();
-        ConfigError::require(
-            count >= 8 && 4 * gaps.len() <= span.len(),
-            if excluded.is_empty() { "sre.inactive_bins" } else { "sre.excluded_bins" },
-            format!("{} of {bins} bins, {} of them between active ones", bins - count, gaps.len()),
-            "at least 8 active bins, and at most a quarter of their span inactive",
-        )?;
-        Ok(Self { bins, span, count, gaps, inactive, excluded })
+        let active = Self { bins, span, count, gaps, inactive, excluded };
+        active.require(count >= 8, "at least 8 active bins".to_owned())?;
+        Ok(active)
+    }
+
+    /// Whether at most a quarter of the span is empty: what filling the gaps with a prediction can bear.
+    pub fn is_dense(&self) -> bool {
+        4 * self.gaps.len() <= self.span.len()
+    }
+
+    /// An error about the bins that are left out unless `holds`.
+    pub fn require(&self, holds: bool, expected: String) -> Result<(), ConfigError> {
+        let key = if self.excluded.is_empty() { "sre.inactive_bins" } else { "sre.excluded_bins" };
+        let out = self.bins - self.count;
+        let found = format!("{out} of {} bins, {} of them between active ones", self.bins, self.gaps.len());
+        ConfigError::require(holds, key, found, expected)
+    }
+
+    /// The largest distance that divides those of all active bins: 1 unless every so many bins are active at most.
+    pub fn step(&self) -> usize {
+        let active = (0..self.span.len()).filter(|bin| self.gaps.binary_search(bin).is_err());
+        active.fold(0, greatest_common_divisor)
     }
 
     /// Centre of the span, bins from the first bin of the band.
@@ -143,4 +159,9 @@ impl ActiveBins {
         }
         change
     }
+}
+
+/// The largest number that divides both; that of zero and a number is the number.
+pub(crate) fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }

@@ -31,6 +31,7 @@ mod tests;
 
 use num_complex::Complex;
 
+pub(crate) use active::greatest_common_divisor;
 pub use estimate::{Component, Estimate};
 pub use line::{LineSre, LineWorkspace};
 pub use options::{AoaMode, MAX_PATHS, Method, SreOptions};
@@ -112,6 +113,16 @@ pub struct Workspace {
 }
 
 impl Sre {
+    /// Whether so many of the bins are active that gaps between them can be filled, as this estimator does; the one for
+    /// lines leaves them out.
+    ///
+    /// # Errors
+    /// Names what is out of range of the band, or that too few bins are active.
+    pub(crate) fn suits(band: &Band, options: &SreOptions) -> Result<bool, ConfigError> {
+        band.check()?;
+        Ok(ActiveBins::of(band, options)?.is_dense())
+    }
+
     /// Plans the estimator.
     ///
     /// # Errors
@@ -120,7 +131,8 @@ impl Sre {
         band.check()?;
         array.check()?;
         options.check(band)?;
-        let active = ActiveBins::new(band.bins, &options.inactive_bins, &options.excluded_bins)?;
+        let active = ActiveBins::of(band, options)?;
+        active.require(active.is_dense(), "at most a quarter of the active bins' span inactive".to_owned())?;
         let bins = active.span.len();
         let grid = Grid::new(bins, options.oversampling);
         let len = grid.len as f64;

@@ -11,7 +11,7 @@ use num_complex::Complex32;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::measurement::{ReceiverArgs, noise_advice};
+use super::measurement::{ReceiverArgs, SubcarrierArgs, noise_advice};
 use crate::advice::with_flags;
 use crate::progress;
 
@@ -43,7 +43,9 @@ Examples:
   magnetar estimate measured.npy --calibration cables.npy --phase-offset-deg -12.5
   magnetar estimate wifi.npy --channels 0,2 --rank first --within-db 6
   magnetar estimate wifi.npy --carrier-ghz 5.32 --bandwidth-mhz 40 --spacing-mm 26 \\
-      --noise-variance auto --rank first    # three antennas: all of them")]
+      --noise-variance auto --rank first    # three antennas: all of them
+  magnetar estimate intel5300.npy --carrier-ghz 5.32 --spacing-mm 26 --noise-variance auto \\
+      --subcarriers -28..-2:2,-1..27:2,28 --subcarrier-khz 312.5 --rank first")]
 pub struct Args {
     /// Observations: an .npy or .parquet file.
     file: PathBuf,
@@ -91,6 +93,8 @@ pub struct Args {
     /// Bandwidth of all bins together, MHz (491.52 if left out).
     #[arg(long, value_name = "MHZ")]
     bandwidth_mhz: Option<f64>,
+    #[command(flatten)]
+    subcarriers: SubcarrierArgs,
     /// Element spacing, millimetres (see --positions-mm, too).
     #[arg(long, value_name = "MM", default_value_t = 26.0)]
     spacing_mm: f64,
@@ -118,16 +122,24 @@ enum RankArg {
 }
 
 impl Args {
-    fn band(&self, bins: usize) -> Band {
-        Band {
-            carrier_hz: self.carrier_ghz * 1e9,
-            bandwidth_hz: self.bandwidth_mhz.map_or(Band::default().bandwidth_hz, |mhz| mhz * 1e6),
-            bins,
+    /// The band of so many bins of the file.
+    fn band(&self, bins: usize) -> anyhow::Result<Band> {
+        let carrier_hz = self.carrier_ghz * 1e9;
+        if let Some(band) = self.subcarriers.band(carrier_hz, bins)? {
+            return Ok(band);
         }
+        if bins != Band::default().bins && self.bandwidth_mhz.is_none() {
+            let (file, mhz) = (self.file.display(), Band::default().bandwidth_hz / 1e6);
+            eprintln!(
+                "warning: {file}: {bins} bins are taken to span {mhz} MHz; give --bandwidth-mhz or --subcarrier-khz if they do not"
+            );
+        }
+        let bandwidth_hz = self.bandwidth_mhz.map_or(Band::default().bandwidth_hz, |mhz| mhz * 1e6);
+        Ok(Band { carrier_hz, bandwidth_hz, bins })
     }
 
-    fn options(&self) -> SreOptions {
-        self.receiver.options(SreOptions {
+    fn options(&self) -> anyhow::Result<SreOptions> {
+        self.subcarriers.options(self.receiver.options(SreOptions {
             method: match self.method {
                 MethodArg::Refined => Method::Refined,
                 MethodArg::Greedy => Method::Greedy,
@@ -143,7 +155,7 @@ impl Args {
             alias_confidence: self.alias_confidence,
             processing_gain_db: self.processing_gain_db,
             ..SreOptions::default()
-        })
+        }))
     }
 
     /// The components asked for of one observation, in the order asked for.
@@ -236,13 +248,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let rows = source.rows();
     ensure!(rows > 0 && source.bins() > 0, "{file}: there are no observations in it");
     let bins = source.bins();
-    if bins != Band::default().bins && args.bandwidth_mhz.is_none() {
-        let mhz = Band::default().bandwidth_hz / 1e6;
-        eprintln!("warning: {file}: {bins} bins are taken to span {mhz} MHz; give --bandwidth-mhz if they do not");
-    }
-    let (band, options) = (args.band(bins), args.options());
+    let band = args.band(bins).with_context(|| file.to_string())?;
+    let (options, grid) = (args.options()?, args.subcarriers.grid());
     let (channels, spacing_m) = (source.channels(), args.spacing_mm * 1e-3);
-    let receiver = args.receiver.receiver(&band, channels, spacing_m, &options);
+    let receiver = args.receiver.receiver(&band, channels, spacing_m, &options, grid);
     let receiver =
         receiver.map_err(with_flags).with_context(|| format!("{file} ({bins} bins, {channels} channels)"))?;
     let mut output = Output::open(args)?;
@@ -254,8 +263,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if blocks.is_empty() {
             break;
         }
+        if let Some(grid) = grid {
+            blocks = grid.spread(&blocks, channels);
+        }
         let estimates = estimate(args, &receiver, &mut blocks);
-        for (estimate, block) in estimates.into_iter().zip(blocks.chunks(bins * channels)) {
+        for (estimate, block) in estimates.into_iter().zip(blocks.chunks(band.bins * channels)) {
             let estimate = estimate.with_context(|| format!("{file}: observation {observation}"))?;
             for (rank, component) in (0..).zip(&estimate) {
                 output.write(observation, rank, component)?;
@@ -293,8 +305,8 @@ fn estimate(args: &Args, receiver: &Receiver, blocks: &mut [Complex32]) -> Vec<a
         .map_init(
             || receiver.workspace(),
             |workspace, block| {
-                receiver.prepare(block)?;
-                let components = receiver.components(block, workspace)?;
+                let components = receiver.prepare(block).and_then(|()| receiver.components(block, workspace));
+                let components = components.map_err(|error| args.subcarriers.in_the_file(error))?;
                 Ok(args.chosen(&components, band.unambiguous_delay_s()))
             },
         )

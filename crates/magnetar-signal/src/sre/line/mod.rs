@@ -78,9 +78,14 @@ impl LineSre {
             options.phase_offset_deg == 0.0,
             SreOptions::PHASE_OFFSET_DEG.key,
             options.phase_offset_deg,
-            "0 with more than two elements; their phases belong into a calibration with one factor per channel",
+            "0 with more than two elements or with uneven bins; phases then belong into a calibration with one factor per channel",
         )?;
-        let active = ActiveBins::new(band.bins, &options.inactive_bins, &options.excluded_bins)?;
+        let active = ActiveBins::of(band, options)?;
+        let step = active.step();
+        active.require(
+            step == 1,
+            format!("active bins of which some are neighbours (these are {step} apart): leave the empty ones out of the file"),
+        )?;
         let span = active.span.len();
         let per_second = TAU * band.spacing_hz();
         let visible = TAU * band.carrier_hz / SPEED_OF_LIGHT;

@@ -206,6 +206,52 @@ fn bins_are_left_out_and_noise_is_per_channel() {
     assert_eq!(error, SreError::NotFinite { bin: 100, channel: 2 });
 }
 
+/// The subcarriers that an Intel 5300 reports of 20 MHz, as bins 0 to 56 that are not reported.
+fn not_reported() -> Vec<usize> {
+    let reported: Vec<i32> = (-28..=-2).step_by(2).chain((-1..=27).step_by(2)).chain([28]).collect();
+    (0..57).filter(|k| !reported.contains(&(k - 28))).map(|k| k as usize).collect()
+}
+
+/// Bins at uneven distances: noise alone is as rarely a wave as promised, a wave is found where it is, and two of them are
+/// two. Two elements may have such bins as well.
+#[test]
+fn uneven_bins_are_no_worse() {
+    let band = Band { carrier_hz: 5.32e9, bins: 57, bandwidth_hz: 57.0 * 312.5e3 };
+    let options = SreOptions { excluded_bins: not_reported(), ..SreOptions::default() };
+    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    for elements in [2, 3] {
+        let array = LineArray::uniform(elements, 0.026).unwrap();
+        let sre = LineSre::new(&band, &array, &options).unwrap();
+        let mut workspace = sre.workspace();
+        let (mut alarms, mut ghosts, mut error) = (0, 0, 0.0);
+        for _ in 0..2000 {
+            let noise = block(&band, &array, &[], Some(&mut rng));
+            alarms += usize::from(!sre.estimate(&noise, &mut workspace).unwrap().components().is_empty());
+            let path = any_path(&band, &mut rng, 15.0, 1.0);
+            let mut heard = block(&band, &array, &[path], Some(&mut rng));
+            options.excluded_bins.iter().for_each(|k| heard[k * elements] = Complex32::new(f32::NAN, 0.0));
+            let found = sre.estimate(&heard, &mut workspace).unwrap().components();
+            ghosts += found.len() - 1;
+            error += (found[0].arrival.aoa_rad.sin() - path.aoa.sin()).powi(2) / 2000.0;
+            assert!(apart(&band, found[0].arrival.delay_s, path.delay).abs() < 0.3 * band.resolution_s());
+        }
+        // The bound of a band of as many bins: what the sine costs follows from their number and the places alone.
+        let (_, sine) = bound(&Band { bins: 30, bandwidth_hz: 30.0 * 0.6e6, ..band }, &array, 10f64.powf(15.0 / 20.0));
+        println!("{elements} elements: {alarms} alarms, {ghosts} ghosts in 2,000, sine {:.3}", error.sqrt() / sine);
+        assert!((5..=45).contains(&alarms) && ghosts <= 60, "{alarms} {ghosts}");
+        assert!(error.sqrt() < 1.1 * sine, "{}", error.sqrt() / sine);
+    }
+}
+
+/// Every other bin of a band: delays half a period apart could not be told from each other.
+#[test]
+fn bins_that_leave_delays_ambiguous_are_refused() {
+    let band = Band { carrier_hz: 5.32e9, bins: 64, bandwidth_hz: 20e6 };
+    let options = SreOptions { excluded_bins: (0..64).step_by(2).collect(), ..SreOptions::default() };
+    let error = LineSre::new(&band, &LineArray::uniform(3, 0.026).unwrap(), &options).err().unwrap();
+    assert!(error.key == "sre.excluded_bins" && error.to_string().contains("2 apart"), "{error}");
+}
+
 #[test]
 fn what_cannot_be_estimated_is_an_error() {
     let (band, array) = (Band { bins: 16, bandwidth_hz: 20e6, carrier_hz: 5e9 }, LineArray::uniform(3, 0.03).unwrap());

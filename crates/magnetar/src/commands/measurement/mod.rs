@@ -3,7 +3,9 @@
 mod poses;
 mod receiver;
 mod snapshots;
+mod subcarriers;
 
 pub use poses::Poses;
 pub use receiver::{ReceiverArgs, SnapshotArgs, noise_advice};
 pub use snapshots::Snapshots;
+pub use subcarriers::SubcarrierArgs;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::ensure;
 use magnetar_dataset::{Recipe, bin_list, read_calibration, read_phase_table};
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{Band, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings, RxArray};
+use magnetar_signal::{Band, BinGrid, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings};
 use num_complex::Complex32;
 
 use crate::commands::recipe::load_recipe;
@@ -99,17 +99,19 @@ impl ReceiverArgs {
     /// Distance of the first two elements where their places are given, metres: the pair whose phase scorers see.
     pub fn pair_spacing_m(&self) -> Option<f64> {
         let Places(places) = self.positions_mm.as_ref()?;
-        // Elements in one place are the array's own error.
-        Some((places.get(1)? - places.first()?).abs() * 1e-3).filter(|spacing_m| *spacing_m >= RxArray::SPACING_M.min)
+        // Places that make no array are refused with the receiver.
+        LineArray::at_mm(places).ok().map(|array| array.pair_spacing_m().abs())
     }
 
-    /// The receiver of so many channels, `spacing_m` apart unless their places are given.
+    /// The receiver of so many channels, `spacing_m` apart unless their places are given; `grid` is that of bins which are
+    /// not all neighbours.
     pub fn receiver(
         &self,
         band: &Band,
         channels: usize,
         spacing_m: f64,
         options: &SreOptions,
+        grid: Option<&BinGrid>,
     ) -> anyhow::Result<Receiver> {
         let array = match &self.positions_mm {
             None => LineArray::uniform(channels, spacing_m)?,
@@ -119,7 +121,7 @@ impl ReceiverArgs {
                     "--positions-mm has {} places for {channels} channels; give one each, or choose --channels",
                     places.len()
                 );
-                LineArray::at(&places.iter().map(|y| y * 1e-3).collect::<Vec<_>>())?
+                LineArray::at_mm(places)?
             }
         };
         let noise = match &self.noise_variance {
@@ -128,6 +130,10 @@ impl ReceiverArgs {
             Some(Noise::Auto) => NoiseSource::Floor,
         };
         let calibration = self.calibration.as_deref().map(read_calibration).transpose()?;
+        let calibration = match (calibration, grid) {
+            (Some(calibration), Some(grid)) => Some(grid.spread_calibration(calibration)?),
+            (calibration, _) => calibration,
+        };
         let phase_table = self.phase_table.as_deref().map(read_phase_table).transpose()?;
         let settings = ReceiverSettings { calibration, noise, phase_table };
         Receiver::new(band, &array, options, settings).map_err(remedied)

@@ -44,7 +44,7 @@ impl Snapshots {
             ensure!(source.rows() > 0, "{file}: there are no observations in it");
         }
         let spacing_m = radio.config().array.spacing_m;
-        let receiver = args.receiver(radio.band(), channels, spacing_m, &args.options(options))?;
+        let receiver = args.receiver(radio.band(), channels, spacing_m, &args.options(options), None)?;
         let mut blocks = Vec::new();
         let mut chunk = Vec::new();
         for (file, mut source) in sources {
