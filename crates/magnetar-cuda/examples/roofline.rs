@@ -90,7 +90,7 @@ fn path_summation(standin: &StandIn, recipe: &Recipe, records: &[Record]) -> Res
     let paths: Vec<Vec<ElementPath>> = (records.iter())
         .map(|record| {
             let paths = record.paths.iter();
-            paths.map(|path| ElementPath { delay: [path.delay_s; 2], gain: path.coefficients }).collect()
+            paths.map(|path| ElementPath { delay: [path.wave.delay_s; 2], gain: path.wave.coefficients }).collect()
         })
         .collect();
     let signals: Vec<SignalRow<'_>> = (records.iter().zip(&paths))

@@ -64,3 +64,23 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
         stream.memcpy_dtoh(&self.device.slice(..len), &mut target[..len]).doing("copy from the GPU")
     }
 }
+
+/// Device memory that only kernels touch.
+pub(crate) fn scratch<'a, T: DeviceRepr>(
+    memory: &'a mut Option<CudaSlice<T>>,
+    stream: &Arc<CudaStream>,
+    len: usize,
+) -> Result<&'a mut CudaSlice<T>, CudaError> {
+    if memory.as_ref().is_none_or(|memory| memory.len() < len) {
+        *memory = None; // frees before it allocates
+    }
+    match memory {
+        Some(memory) => Ok(memory),
+        None => {
+            #[allow(unsafe_code, reason = "the driver hands out memory that is not set")]
+            // SAFETY: the kernels write every element before they read it.
+            let made = unsafe { stream.alloc(len) }.doing("allocate GPU memory")?;
+            Ok(memory.insert(made))
+        }
+    }
+}

@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, LaunchConf
 use magnetar_posterior::{TwinBox, TwinRow, TwinRows, TwinShared, TwinTables};
 
 use crate::CudaError;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, scratch};
 use crate::edge::Doing;
 use crate::lane::Lane;
 
@@ -51,14 +51,20 @@ impl DeviceTables {
     }
 }
 
-/// What one lane holds for a batch.
+/// The parts of [`TwinRows`].
 #[derive(Default)]
-pub(crate) struct ScoreBuffers {
+struct FlatBuffers {
     rows: Option<Buffer<Flat<TwinRow>>>,
     boxes: Option<Buffer<Flat<TwinBox>>>,
     lower: Option<Buffer<u32>>,
     weight: Option<Buffer<f32>>,
     range: Option<Buffer<u32>>,
+}
+
+/// What one lane holds for a batch.
+#[derive(Default)]
+pub(crate) struct ScoreBuffers {
+    flat: FlatBuffers,
     evidence: Option<Buffer<f32>>,
     candidates: Option<CudaSlice<u8>>,
     base: Option<CudaSlice<f32>>,
@@ -94,11 +100,12 @@ impl Lane<ScoreBuffers> {
         let (stream, buffers) = (&self.stream, &mut self.buffers);
         let rows = flat.rows.len();
         let (positions, headings) = (rows * shared.positions(), shared.fine_headings());
-        let flat_rows = fill(&mut buffers.rows, stream, flat.rows.iter().map(|row| Flat(*row)))?;
-        let boxes = fill(&mut buffers.boxes, stream, flat.boxes.iter().map(|block| Flat(*block)))?;
-        let lower = fill(&mut buffers.lower, stream, flat.lower.iter().copied())?;
-        let weight = fill(&mut buffers.weight, stream, flat.weight.iter().copied())?;
-        let range = fill(&mut buffers.range, stream, flat.range.iter().copied())?;
+        let held = &mut buffers.flat;
+        let flat_rows = fill(&mut held.rows, stream, flat.rows.iter().map(|row| Flat(*row)))?;
+        let boxes = fill(&mut held.boxes, stream, flat.boxes.iter().map(|block| Flat(*block)))?;
+        let lower = fill(&mut held.lower, stream, flat.lower.iter().copied())?;
+        let weight = fill(&mut held.weight, stream, flat.weight.iter().copied())?;
+        let range = fill(&mut held.range, stream, flat.range.iter().copied())?;
         let evidence = Buffer::reserve(&mut buffers.evidence, stream, rows * shared.candidates())?;
         let candidates = scratch(&mut buffers.candidates, stream, positions * CANDIDATE_BYTES)?;
         let base = scratch(&mut buffers.base, stream, positions * MAX_PATHS * shared.materials as usize)?;
@@ -168,24 +175,4 @@ fn fill<'a, T: DeviceRepr + ValidAsZeroBits>(
     }
     buffer.upload(stream, len)?;
     Ok(buffer)
-}
-
-/// Device memory that only kernels touch.
-fn scratch<'a, T: DeviceRepr>(
-    memory: &'a mut Option<CudaSlice<T>>,
-    stream: &Arc<CudaStream>,
-    len: usize,
-) -> Result<&'a mut CudaSlice<T>, CudaError> {
-    if memory.as_ref().is_none_or(|memory| memory.len() < len) {
-        *memory = None; // frees before it allocates
-    }
-    match memory {
-        Some(memory) => Ok(memory),
-        None => {
-            #[allow(unsafe_code, reason = "the driver hands out memory that is not set")]
-            // SAFETY: the kernels write every element before they read it.
-            let made = unsafe { stream.alloc(len) }.doing("allocate GPU memory")?;
-            Ok(memory.insert(made))
-        }
-    }
 }

@@ -6,7 +6,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, DeviceRepr, LaunchConfig, PushKern
 use magnetar_signal::{Band, ELEMENTS, Observation, ReducedPath, ReducedRfChain, SignalRow};
 
 use crate::CudaError;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, scratch};
 use crate::edge::Doing;
 use crate::lane::Lane;
 use crate::path_term::{PathTerm, RfChainTerm};
@@ -84,12 +84,8 @@ impl Lane<SumBuffers> {
         paths.upload(stream, path_count)?;
         chains.upload(stream, rows.len())?;
         observations.upload(stream, floats)?;
-        if band.bins > TILE && buffers.parked.as_ref().is_none_or(|parked| parked.len() < floats) {
-            buffers.parked = None;
-            #[allow(unsafe_code, reason = "the driver hands out memory that is not set")]
-            // SAFETY: the kernel writes every element before it reads it.
-            let parked = unsafe { stream.alloc(floats) }.doing("allocate GPU memory")?;
-            buffers.parked = Some(parked);
+        if band.bins > TILE {
+            scratch(&mut buffers.parked, stream, floats)?;
         }
 
         let config =

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::TwinScorer;
 use super::geometry::{CandidateTracer, DB_PER_OCTAVE, DIRECT, MAX_PATHS, Paths};
-use super::lanes::{LANES, Lanes, log2};
+use super::lanes::{LANES, log2};
 use super::likelihood::{HeadingBlock, likelihood};
 use super::matches::Matches;
 use super::tables::HeadingTable;
@@ -97,7 +97,7 @@ impl EvidenceJob<'_> {
         magnetar_signal::with_avx2!(self.line_avx2(line, out), self.line_plain(line, out));
     }
 
-    /// [`EvidenceJob::line_plain`] with eight lanes to a register; the same operations, so the same bits.
+    /// [`EvidenceJob::line_plain`] with wider registers; the same operations, so the same bits.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn line_avx2(&self, line: usize, out: &mut [f32]) {
@@ -143,26 +143,24 @@ impl EvidenceJob<'_> {
     /// Likelihood at one position for all fine headings, averaged over the materials.
     #[inline(always)]
     fn score<'p>(&self, point: &'p mut FinePoint) -> &'p [f32] {
-        let FinePoint { paths, matches, bases, block, values } = point;
+        let FinePoint { paths, matches, block, snr_db, values } = point;
         let fine = self.table.headings();
         // Where no two paths explain both arrivals, materials make no difference worth its time: the first stands for all.
         let used = if matches.complete(&self.seen) { self.assignments.len() } else { 1 };
         let assignments = &self.assignments[..used.min(self.assignments.len())];
-        for (base, m) in bases.iter_mut().zip(assignments) {
-            *base = self.base_levels(paths, *m);
+        for (n, m) in assignments.iter().enumerate() {
+            let base = self.base_levels(paths, *m);
+            for (i, snr_db) in snr_db.iter_mut().enumerate().take(paths.count) {
+                let gains = self.table.gains(paths.row[i] as usize);
+                for (snr_db, gain) in snr_db[n * fine..(n + 1) * fine].iter_mut().zip(gains) {
+                    *snr_db = gain + base[i];
+                }
+            }
         }
         // Materials and headings side by side, so that every lane but the last few has work.
         for start in (0..assignments.len() * fine).step_by(LANES) {
-            let (m, heading) = (start / fine, start % fine);
-            let one_material = heading + LANES <= fine || m + 1 == assignments.len();
-            for (i, snr) in block.snr.iter_mut().enumerate().take(paths.count) {
-                let base = if one_material {
-                    Lanes::splat(bases[m][i])
-                } else {
-                    let of = |lane: usize| bases[((start + lane) / fine).min(assignments.len() - 1)][i];
-                    Lanes(std::array::from_fn(of))
-                };
-                *snr = Lanes::load(self.table.gains(paths.row[i] as usize, heading)) + base;
+            for (snr, snr_db) in block.snr.iter_mut().zip(snr_db.iter()).take(paths.count) {
+                snr.0.copy_from_slice(&snr_db[start..start + LANES]);
             }
             let l = likelihood(block, paths.count, matches, &self.seen, &self.widths);
             values[start..start + LANES].copy_from_slice(&l.0);
@@ -205,20 +203,23 @@ impl EvidenceJob<'_> {
 struct FinePoint {
     paths: Paths,
     matches: Matches,
-    bases: Vec<[f32; MAX_PATHS]>,
     block: HeadingBlock,
+    /// Raw SNR of each path, dB, material by material and heading by heading.
+    snr_db: [Vec<f32>; MAX_PATHS],
+    /// Likelihoods in the same order; in the end, in place of the first material's, the mean of all.
     values: Vec<f32>,
 }
 
 impl FinePoint {
     /// Room for so many material assignments and fine headings.
     fn new(assignments: usize, headings: usize) -> Self {
+        let each = vec![0.0; (assignments.max(1) * headings).next_multiple_of(LANES)];
         Self {
             paths: Paths::new(),
             matches: Matches::new(),
-            bases: vec![[0.0; MAX_PATHS]; assignments],
             block: HeadingBlock::new(),
-            values: vec![0.0; (assignments.max(1) * headings).next_multiple_of(LANES)],
+            snr_db: std::array::from_fn(|_| each.clone()),
+            values: each,
         }
     }
 }

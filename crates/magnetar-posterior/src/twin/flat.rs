@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use super::TwinScorer;
 use super::evidence::line_coordinate;
 use super::geometry::CandidateTracer;
-use super::lanes::LANES;
+use super::tables::flat_stride;
 use super::widths::USED;
 use crate::{ScoreRow, SupportSize};
 
@@ -179,7 +179,7 @@ impl TwinScorer {
             grain: grain.position as u32,
             headings: size.headings as u32,
             heading_grain: grain.heading as u32,
-            lanes: ((size.headings * grain.heading).div_ceil(LANES) * LANES) as u32,
+            lanes: flat_stride(size.headings * grain.heading) as u32,
             materials: self.kept_assignments(None).len() as u32,
             support_rows: size.rows as u32,
             support_columns: size.columns as u32,
@@ -194,7 +194,7 @@ impl TwinScorer {
     pub fn flat_tables(&self, size: SupportSize) -> TwinTables {
         let table = self.heading_table(size.headings * self.grain.heading);
         let reflections = self.kept_assignments(None).into_iter().flat_map(|m| self.shared.slabs.entries(m)).collect();
-        TwinTables { rx_gain: self.shared.rx_gain.db().to_vec(), tx_gain: table.flat(), reflections }
+        TwinTables { rx_gain: self.shared.rx_gain.db().to_vec(), tx_gain: table.flat().to_vec(), reflections }
     }
 
     /// The rows themselves; all must be on supports of one size.

@@ -6,7 +6,7 @@ use nalgebra::{Point3, Vector3};
 
 use super::flat::{TwinBox, TwinRow};
 use super::lanes::{atan2, log2};
-use super::tables::{GainTable, HeadingTable, SlabTables, elevation_index};
+use super::tables::{GainTable, HeadingTable, SlabTables, elevation_steps};
 
 /// Paths scored for a candidate; beyond, the weakest are left out.
 pub(crate) const MAX_PATHS: usize = 12;
@@ -26,6 +26,8 @@ pub(crate) struct Paths {
     pub(crate) count: usize,
     /// The surface met, by its number; [`DIRECT`] for none.
     pub(crate) surface: [u32; MAX_PATHS],
+    arrival: Directions,
+    departure: Directions,
     /// y component of the arrival direction in the RX's frame.
     pub(crate) across: [f32; MAX_PATHS],
     /// Unfolded length, metres.
@@ -49,6 +51,8 @@ impl Paths {
         Self {
             count: 0,
             surface: [DIRECT; MAX_PATHS],
+            arrival: Directions::default(),
+            departure: Directions::default(),
             across: [0.0; MAX_PATHS],
             length: [1.0; MAX_PATHS],
             snr_db: [0.0; MAX_PATHS],
@@ -60,13 +64,42 @@ impl Paths {
             response_db: Vec::new(),
         }
     }
+}
 
-    /// The path that matters least: the weakest in the first assignment.
-    fn weakest(&self) -> (usize, f32) {
-        let level = |n: usize| self.snr_db[n] + self.response_db.first().map_or(0.0, |of| of[n]);
-        let weaker = |w: usize, n: usize| if level(n) < level(w) { n } else { w };
-        let weakest = (0..MAX_PATHS).fold(0, weaker);
-        (weakest, level(weakest))
+/// Unit directions of all paths in the global frame, component by component.
+#[derive(Debug, Clone, Default)]
+struct Directions {
+    x: [f32; MAX_PATHS],
+    y: [f32; MAX_PATHS],
+    z: [f32; MAX_PATHS],
+}
+
+impl Directions {
+    #[inline(always)]
+    fn set(&mut self, slot: usize, direction: &Vector3<f64>) {
+        self.x[slot] = direction.x as f32;
+        self.y[slot] = direction.y as f32;
+        self.z[slot] = direction.z as f32;
+    }
+
+    /// Azimuths, radians. Of all slots, so that they are worked out side by side.
+    #[inline(always)]
+    fn azimuths(&self) -> [f32; MAX_PATHS] {
+        let mut azimuths = [0.0; MAX_PATHS];
+        for ((azimuth, x), y) in azimuths.iter_mut().zip(&self.x).zip(&self.y) {
+            *azimuth = atan2(*y, *x);
+        }
+        azimuths
+    }
+
+    /// Elevations, steps of the antenna tables.
+    #[inline(always)]
+    fn elevations(&self) -> [f32; MAX_PATHS] {
+        let mut steps = [0.0; MAX_PATHS];
+        for (step, z) in steps.iter_mut().zip(&self.z) {
+            *step = elevation_steps(*z);
+        }
+        steps
     }
 }
 
@@ -140,7 +173,14 @@ impl<'a> CandidateTracer<'a> {
     }
 
     /// All paths from a TX position.
+    #[inline(always)]
     pub(crate) fn trace(&self, tx: &Point3<f64>, paths: &mut Paths) {
+        self.find(tx, paths);
+        self.receive(paths);
+    }
+
+    /// The geometry of all paths.
+    fn find(&self, tx: &Point3<f64>, paths: &mut Paths) {
         paths.count = 0;
         if (self.rx.position - tx).norm() < 1e-6 {
             return;
@@ -156,6 +196,44 @@ impl<'a> CandidateTracer<'a> {
         }
     }
 
+    /// What the receiver makes of them.
+    #[inline(always)]
+    fn receive(&self, paths: &mut Paths) {
+        let (sin, cos) = (self.sin as f32, self.cos as f32);
+        for ((across, x), y) in paths.across.iter_mut().zip(&paths.arrival.x).zip(&paths.arrival.y) {
+            *across = cos * y - sin * x;
+        }
+        for (snr_db, length) in paths.snr_db.iter_mut().zip(&paths.length) {
+            *snr_db = self.snr_at_one_metre_db - 2.0 * DB_PER_OCTAVE * log2(*length);
+        }
+        let (coming, leaving) = (paths.arrival.azimuths(), paths.departure.azimuths());
+        let (above, below) = (paths.arrival.elevations(), paths.departure.elevations());
+        for i in 0..paths.count {
+            let (turned, up) = (coming[i] - self.rx_heading, above[i] as usize);
+            paths.snr_db[i] += self.rx_gain.at(turned, up);
+            let rise = self.rx_gain.at(turned + SLOPE_STEP, up) - self.rx_gain.at(turned - SLOPE_STEP, up);
+            let slope = rise * (0.5 / SLOPE_STEP);
+            paths.slope2[i] = slope * slope;
+            paths.row[i] = self.tx_gain.row(leaving[i] - self.first_heading, below[i] as usize) as u32;
+        }
+    }
+
+    /// The path that matters least among those of full [`Paths`]: the weakest in the first assignment, and its level, dB.
+    fn weakest(&self, paths: &Paths) -> (usize, f32) {
+        let level = |n: usize| {
+            let arrival = Vector3::new(paths.arrival.x[n], paths.arrival.y[n], paths.arrival.z[n]);
+            self.level_db(&arrival, paths.length[n]) + paths.response_db.first().map_or(0.0, |of| of[n])
+        };
+        (1..MAX_PATHS).map(|n| (n, level(n))).fold((0, level(0)), |w, n| if n.1 < w.1 { n } else { w })
+    }
+
+    /// Raw SNR of a path without reflection loss and TX pattern, dB.
+    fn level_db(&self, arrival: &Vector3<f32>, length: f32) -> f32 {
+        let turned = atan2(arrival.y, arrival.x) - self.rx_heading;
+        let gain = self.rx_gain.at(turned, elevation_steps(arrival.z) as usize);
+        self.snr_at_one_metre_db - 2.0 * DB_PER_OCTAVE * log2(length) + gain
+    }
+
     /// What the surfaces of an assignment take from a path, dB.
     fn response_db(&self, geometry: &PathGeometry, slabs: &SlabTables, assignment: usize) -> f32 {
         let slab = |met| Some(slabs.response(assignment, surface_number(met, self.own_box_slabs)));
@@ -166,17 +244,14 @@ impl<'a> CandidateTracer<'a> {
     #[inline(always)]
     fn push(&self, paths: &mut Paths, geometry: &PathGeometry, several: Option<&SlabTables>) {
         let PathGeometry { departure, arrival, length, .. } = geometry;
-        let azimuth = atan2(arrival.y as f32, arrival.x as f32);
-        let (turned, up) = (azimuth - self.rx_heading, elevation_index(arrival.z as f32));
-        let rx_gain = self.rx_gain.at(turned, up);
-        let snr_db = self.snr_at_one_metre_db - 2.0 * DB_PER_OCTAVE * log2(*length as f32) + rx_gain;
         let slot = if paths.count < MAX_PATHS {
             paths.count += 1;
             paths.count - 1
         } else {
             // Full: the new path takes the place of the weakest if it is stronger.
-            let (weakest, level) = paths.weakest();
-            if level >= snr_db + several.map_or(0.0, |slabs| self.response_db(geometry, slabs, 0)) {
+            let (weakest, least) = self.weakest(paths);
+            let level = self.level_db(&arrival.cast(), *length as f32);
+            if least >= level + several.map_or(0.0, |slabs| self.response_db(geometry, slabs, 0)) {
                 return;
             }
             weakest
@@ -186,14 +261,9 @@ impl<'a> CandidateTracer<'a> {
                 paths.response_db[assignment][slot] = self.response_db(geometry, slabs, assignment);
             }
         }
-        let leaving = atan2(departure.y as f32, departure.x as f32) - self.first_heading;
-        paths.across[slot] = (self.cos * arrival.y - self.sin * arrival.x) as f32;
+        paths.arrival.set(slot, arrival);
+        paths.departure.set(slot, departure);
         paths.length[slot] = *length as f32;
-        paths.snr_db[slot] = snr_db;
-        let rise = self.rx_gain.at(turned + SLOPE_STEP, up) - self.rx_gain.at(turned - SLOPE_STEP, up);
-        let slope = rise * (0.5 / SLOPE_STEP);
-        paths.slope2[slot] = slope * slope;
-        paths.row[slot] = self.tx_gain.row(leaving, elevation_index(departure.z as f32)) as u32;
         paths.cos_incidence[slot] = geometry.cos_incidence as f32;
         let (surface, (te, tm)) = match geometry.interactions.first() {
             None => (DIRECT, (1.0, 0.0)),

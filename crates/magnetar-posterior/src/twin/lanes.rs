@@ -1,4 +1,5 @@
-//! Eight headings at a time: plain arrays that the compiler turns into vector instructions.
+//! Sixteen headings at a time: plain arrays that the compiler turns into vector instructions. That is two registers of AVX2,
+//! so that one is worked on while the other is waited for.
 //!
 //! Every operation is the same on every machine (no library transcendental functions), so results do not depend on the
 //! vector unit.
@@ -6,25 +7,20 @@
 use std::ops::{Add, AddAssign, Mul, MulAssign, Sub};
 
 /// Headings worked on together.
-pub(crate) const LANES: usize = 8;
+pub(crate) const LANES: usize = 16;
 
 /// Where [`Lanes::soft_sign`] ends, in standard deviations.
 pub(crate) const STEP_END: f32 = 2.6;
 
-/// Eight f32 values.
+/// Sixteen f32 values.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(32))]
+#[repr(align(64))]
 pub(crate) struct Lanes(pub(crate) [f32; LANES]);
 
 impl Lanes {
     #[inline(always)]
     pub(crate) fn splat(value: f32) -> Self {
         Self([value; LANES])
-    }
-
-    #[inline(always)]
-    pub(crate) fn load(values: &[f32; LANES]) -> Self {
-        Self(*values)
     }
 
     #[inline(always)]
@@ -149,6 +145,13 @@ impl MulAssign for Lanes {
     fn mul_assign(&mut self, other: Self) {
         *self = *self * other;
     }
+}
+
+/// The integer nearest to a number below 2^22: adding 1.5 x 2^23 leaves no room for a fraction.
+#[inline(always)]
+pub(crate) fn nearest_integer(x: f32) -> f32 {
+    let magic = 12_582_912.0f32;
+    (x + magic) - magic
 }
 
 /// `2^x` to 3e-6 relative, for -126 to 126 (held there): a power of two by its bits times a polynomial.

@@ -1,4 +1,4 @@
-//! The likelihood of the retained arrivals given one candidate position, for eight headings at a time.
+//! The likelihood of the retained arrivals given one candidate position, for a block of headings at a time.
 //!
 //! `docs/posterior.md` derives each term. Everything here is flat arrays of f32 and small tables, no allocation.
 
@@ -6,7 +6,7 @@ use std::f32::consts::LOG2_E;
 
 use super::geometry::MAX_PATHS;
 use super::lanes::{Lanes, STEP_END};
-use super::matches::Matches;
+use super::matches::{Matches, PairLevels};
 use super::widths::{Observed, USED, Widths, stray_likelihood};
 
 /// Half the square of 20 / ln 10, dB^2: the variance of `20 log10 |1 + r e^{j psi}|` over a uniform psi is this times
@@ -31,7 +31,9 @@ pub(crate) struct HeadingBlock {
     blur: [Lanes; MAX_PATHS],
     /// Probability that the path is a component of its own.
     own: [Lanes; MAX_PATHS],
+    /// What [`level_density`] takes of the path: one over the spread of its SNR, and what the prior's range makes of it.
     scale: [Lanes; MAX_PATHS],
+    window: [Lanes; MAX_PATHS],
     /// How well each near path explains the second arrival's phase.
     second: [Lanes; MAX_PATHS],
     /// Probability that the path stayed below the cut.
@@ -70,6 +72,7 @@ impl HeadingBlock {
             blur: each,
             own: each,
             scale: each,
+            window: each,
             second: each,
             hidden: each,
             rivals: [rival; MAX_PATHS],
@@ -107,7 +110,7 @@ pub(crate) fn likelihood(
         let first = block.explains(matches, 0, i);
         let d1 = Lanes::splat(seen.snr_db[0]) - block.snr[i];
         let others = block.others_hidden(rivals, i, d1.min(limit).max(limit * -1.0));
-        let alone = level_density(d1, block.scale[i], limit);
+        let alone = block.level(i, d1, limit);
         if seen.count == 1 {
             total += first * others * alone;
             continue;
@@ -119,12 +122,15 @@ pub(crate) fn likelihood(
                 continue;
             }
             let d2 = Lanes::splat(seen.snr_db[1]) - block.snr[j];
-            let powers = if widths.shared_offset {
-                block.both_levels(i, j, d1, d2, limit)
+            // Path j was seen: it is not among those that stayed hidden.
+            let powers = if !widths.shared_offset {
+                alone * block.level(j, d2, limit) * (block.hidden[j].recip() * inverse_range)
+            } else if matches.alone.holds[i] && matches.alone.holds[j] {
+                matches.pairs[i][j].density(d1, d2, block.hidden[j])
             } else {
-                alone * level_density(d2, block.scale[j], limit) * inverse_range
+                block.both_levels(i, j, d1, d2, limit)
             };
-            explained += block.second[j] * powers * block.hidden[j].recip() * (1.0 - widths.outlier_second);
+            explained += block.second[j] * powers * (1.0 - widths.outlier_second);
         }
         total += first * others * explained;
     }
@@ -133,7 +139,7 @@ pub(crate) fn likelihood(
         let j = usize::from(j);
         let d2 = Lanes::splat(seen.snr_db[1]) - block.snr[j];
         let others = block.others_hidden(rivals, j, d2.min(limit).max(limit * -1.0));
-        let alone = level_density(d2, block.scale[j], limit);
+        let alone = block.level(j, d2, limit);
         let share = widths.outlier_first * (1.0 - widths.outlier_second) * widths.stray;
         total += block.second[j] * others * alone * share;
     }
@@ -177,10 +183,14 @@ impl HeadingBlock {
             let alone = &matches.alone;
             let (spread, blind_spread) = if alone.holds[l] {
                 self.scale[l] = Lanes::splat(alone.scale[l]);
+                self.window[l] = Lanes::splat(alone.window[l]);
                 (Lanes::splat(alone.spread[l]), Lanes::splat(alone.blind_spread[l]))
             } else {
                 let variance = self.variance[l];
-                self.scale[l] = variance.inverse_sqrt() * LEVEL_SLOPE;
+                if matches.is_near[l] {
+                    self.scale[l] = variance.inverse_sqrt() * LEVEL_SLOPE;
+                    self.window[l] = (self.scale[l] * (-2.0 * widths.offset_max)).exp2();
+                }
                 let spread = (variance + Lanes::splat(widths.rank_variance)).inverse_sqrt();
                 (spread, (variance + blind_variance).inverse_sqrt())
             };
@@ -223,7 +233,14 @@ impl HeadingBlock {
         self.own[i] * phase_density(variance, matches.mismatch2[k][i])
     }
 
-    /// Density of both SNR excesses, those of paths `i` and `j`, under one level offset; per dB and over the prior's range.
+    /// [`level_density`] of path `i` alone.
+    #[inline(always)]
+    fn level(&self, i: usize, d: Lanes, limit: Lanes) -> Lanes {
+        level_density((d - limit) * self.scale[i], self.window[i], Lanes::splat(1.0))
+    }
+
+    /// Density of both SNR excesses, those of paths `i` and `j`, under one level offset, per dB and over the prior's range, given
+    /// that `j` is not hidden: [`PairLevels::density`] where the variances depend on heading and materials.
     #[inline(always)]
     fn both_levels(&self, i: usize, j: usize, d1: Lanes, d2: Lanes, limit: Lanes) -> Lanes {
         let (first, second) = (self.variance[i], self.variance[j]);
@@ -235,7 +252,19 @@ impl HeadingBlock {
         let common = (d1 * second + d2 * first) * inverse;
         // One over the root of first * second / sum, by the roots that are at hand.
         let scale = self.scale[i] * self.scale[j] * (sum * root) * (1.0 / LEVEL_SLOPE);
-        density * level_density(common, scale, limit)
+        let window = (limit * scale * -2.0).exp2();
+        density * level_density((common - limit) * scale, window, self.hidden[j])
+    }
+}
+
+impl PairLevels {
+    /// The density of [`HeadingBlock::both_levels`].
+    #[inline(always)]
+    fn density(&self, d1: Lanes, d2: Lanes, share: Lanes) -> Lanes {
+        let gap = d1 - d2;
+        let density = (gap * gap * self.steepness).exp2() * self.peak;
+        let level = d1 * self.first + d2 * self.second - Lanes::splat(self.half);
+        density * level_density(level, Lanes::splat(self.window), share)
     }
 }
 
@@ -247,15 +276,15 @@ fn phase_density(variance: Lanes, mismatch2: f32) -> Lanes {
 }
 
 /// Probability that a level within the limit and an error together are an SNR excess `d`: the normal distribution function
-/// from end to end, by its logistic approximation (error below 0.01). `scale` is [`LEVEL_SLOPE`] over the error's spread.
-/// Divided by the prior's range it is the excess's density, per dB.
+/// from end to end, by its logistic approximation (error below 0.01). `upper` is the excess less the limit, times
+/// [`LEVEL_SLOPE`] over the error's spread; `window` is two to the power of minus the prior's range in that unit.
+/// Divided by the prior's range it is the excess's density, per dB. It is divided by `share`, which costs no division of its own.
 #[inline(always)]
-fn level_density(d: Lanes, scale: Lanes, limit: Lanes) -> Lanes {
+fn level_density(upper: Lanes, window: Lanes, share: Lanes) -> Lanes {
     let one = Lanes::splat(1.0);
-    let (middle, half) = (d * scale, limit * scale);
-    let (upper, lower) = ((middle - half).exp2(), (middle + half).exp2());
-    // 1 / (1 + upper) - 1 / (1 + lower); a product beyond single precision is one over nothing.
-    (lower - upper).max(Lanes::splat(0.0)) * ((one + upper) * (one + lower)).recip()
+    let upper = upper.exp2();
+    // 1 / (1 + upper) - 1 / (1 + upper / window); a product beyond single precision is one over nothing.
+    (one - window) * upper * ((one + upper) * (window + upper) * share).recip()
 }
 
 /// Probability that nothing is detected, averaged over the power offset.

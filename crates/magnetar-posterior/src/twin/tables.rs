@@ -7,7 +7,6 @@ use magnetar_trace::SlabResponse;
 use nalgebra::Vector3;
 
 use super::TwinModel;
-use super::lanes::LANES;
 
 /// Steps a degree of azimuth of the antenna tables.
 const AZIMUTH_STEPS: usize = 360;
@@ -19,12 +18,13 @@ const COSINE_STEPS: usize = 256;
 /// The weakest gain a table holds, dB relative to boresight: a null is never infinitely deep.
 const FLOOR_DB: f64 = -60.0;
 
-/// An index into the antenna tables: nearest degree of azimuth, nearest two degrees of elevation.
+/// The index of an elevation in the antenna tables, before its fraction is cut off: the nearest two degrees.
 #[inline(always)]
-pub(crate) fn elevation_index(sin_elevation: f32) -> usize {
-    let s = sin_elevation.clamp(-1.0, 1.0);
+pub(crate) fn elevation_steps(sin_elevation: f32) -> f32 {
+    let s = if sin_elevation > 1.0 { 1.0 } else { sin_elevation };
+    let s = if s < -1.0 { -1.0 } else { s };
     let elevation = super::lanes::atan2(s, (1.0 - s * s).sqrt());
-    (elevation * (180.0 / std::f32::consts::PI) * 0.5 + 45.5) as usize
+    elevation * (180.0 / std::f32::consts::PI) * 0.5 + 45.5
 }
 
 /// Power gain in dB relative to boresight by azimuth (1 degree) and elevation (2 degrees), device frame.
@@ -67,18 +67,17 @@ impl GainTable {
     }
 }
 
-/// The TX gain of a departure for all headings at once: a row of values, value h at heading `h 2 pi / headings`, and
-/// around once more far enough for [`LANES`] values to be taken from any heading on.
+/// The TX gain of a departure for all headings at once: a row of values, value h at heading `h 2 pi / headings`; what fills it up
+/// to [`flat_stride`] values means nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct HeadingTable {
     rows: Vec<f32>,
     headings: usize,
-    stride: usize,
 }
 
 impl HeadingTable {
     pub(crate) fn new(gain: &GainTable, headings: usize) -> Self {
-        let stride = headings + LANES - 1;
+        let stride = flat_stride(headings);
         let mut rows = Vec::with_capacity(ELEVATION_STEPS * AZIMUTH_STEPS * stride);
         for e in 0..ELEVATION_STEPS {
             for a in 0..AZIMUTH_STEPS {
@@ -87,35 +86,40 @@ impl HeadingTable {
                 rows.extend(
                     (0..headings).map(|h| gain.at((azimuth - h as f64 * 2.0 * PI / headings as f64) as f32, e)),
                 );
-                rows.extend((0..LANES - 1).map(|h| rows[start + h % headings]).collect::<Vec<_>>());
+                rows.extend_from_within(start..start + (stride - headings).min(headings));
+                rows.resize(start + stride, 0.0);
             }
         }
-        Self { rows, headings, stride }
+        Self { rows, headings }
     }
 
     /// Where the row for a departure azimuth (radians, global frame) and elevation index starts.
     #[inline(always)]
     pub(crate) fn row(&self, azimuth: f32, elevation: usize) -> usize {
         let degrees = (azimuth * (180.0 / std::f32::consts::PI) + 720.5) as usize % AZIMUTH_STEPS;
-        (elevation * AZIMUTH_STEPS + degrees) * self.stride
+        (elevation * AZIMUTH_STEPS + degrees) * flat_stride(self.headings)
     }
 
-    /// All rows, one after another, each padded to a multiple of [`LANES`].
-    pub(crate) fn flat(&self) -> Vec<f32> {
-        let padded = self.headings.next_multiple_of(LANES);
-        self.rows.chunks_exact(self.stride).flat_map(|row| &row[..padded]).copied().collect()
+    /// All rows, one after another, each of [`flat_stride`] values.
+    pub(crate) fn flat(&self) -> &[f32] {
+        &self.rows
     }
 
-    /// The gains of the row that starts at `row` from a heading on, around the circle.
+    /// The gains of the row that starts at `row`, by heading.
     #[inline(always)]
-    pub(crate) fn gains(&self, row: usize, heading: usize) -> &[f32; LANES] {
-        self.rows[row + heading..].first_chunk().expect("a row is long enough from any heading on")
+    pub(crate) fn gains(&self, row: usize) -> &[f32] {
+        &self.rows[row..row + self.headings]
     }
 
     /// Headings in a row.
     pub(crate) fn headings(&self) -> usize {
         self.headings
     }
+}
+
+/// Values of a row of a [`HeadingTable`], so that each begins at a multiple of 32 bytes.
+pub(crate) fn flat_stride(headings: usize) -> usize {
+    headings.next_multiple_of(8)
 }
 
 /// Slab coefficients by cosine of incidence: re and im of R_te and R_tm.

@@ -10,7 +10,6 @@ use nalgebra::{Point3, Vector3};
 use proptest::prelude::*;
 
 use super::geometry::{CandidateTracer, DIRECT, MAX_PATHS, Paths};
-use super::lanes::Lanes;
 use super::tables::{GainTable, HeadingTable, SlabTables};
 use super::*;
 use crate::Layout;
@@ -199,7 +198,9 @@ fn where_the_second_arrival_is_always_a_stray_its_phase_says_nothing() {
         matches.compare(&paths, &seen, &widths, kappa, scorer.patch2(&s));
         let mut block = likelihood::HeadingBlock::new();
         for (i, snr) in block.snr.iter_mut().enumerate().take(paths.count) {
-            *snr = Lanes::load(table.gains(paths.row[i] as usize, 0)) + Lanes::splat(base[i]);
+            // Eight headings, twice.
+            let gains = table.gains(paths.row[i] as usize);
+            snr.0 = std::array::from_fn(|lane| gains[lane % gains.len()] + base[i]);
         }
         likelihood::likelihood(&mut block, paths.count, &matches, &seen, &widths).0
     };
