@@ -6,44 +6,69 @@ use magnetar_scene::wrap;
 use magnetar_trace::Path;
 use rayon::prelude::*;
 
+use super::fading::Fading;
 use super::link::{Link, Physics, Predicted};
 use super::parameters::{COUNT, OFFSET_KEYS, Offsets, Point, WIDTHS, shown};
 
 /// The levels over which an arrival that no path explains is spread, dB.
 const STRAY_RANGE_DB: f64 = 60.0;
 
+/// The share of strong paths that are not among the arrivals though nothing says why.
+const MISSED: f64 = 0.02;
+/// The most arrivals of a row that count, the strongest.
+const MAX_ARRIVALS: usize = 6;
+
 /// Buffers of a thread.
 #[derive(Default)]
 pub(super) struct Buffers {
     paths: Vec<Path>,
     predicted: Vec<Predicted>,
+    /// Sum over the ways to explain each subset of the arrivals.
+    ways: Vec<f64>,
 }
 
-/// Logarithm of the likelihood of one row's arrivals, nat: each is explained by one of the paths, the stronger ones rather
-/// than the weaker, or by none.
+/// Logarithm of the likelihood of one row's arrivals, nat. The level of every component scatters about the one predicted, and
+/// the strongest few are seen: each arrival is one of the components or a stray, a component is one arrival at most, and those
+/// that are none are below the weakest arrival. Without that last part weak surfaces, which are seen only where they come out
+/// strong, would be taken for stronger ones. Of the paths in one cell of delay the strongest is a component, and the others make
+/// it fade.
 pub(super) fn log_likelihood(link: &Link, physics: &Physics, point: &Point, buffers: &mut Buffers) -> f64 {
-    let Buffers { paths, predicted } = buffers;
-    link.predict(physics, &Offsets::of(point), paths, predicted);
+    let Buffers { paths, predicted, ways } = buffers;
+    link.predict(physics, &Offsets(point), paths, predicted);
     let [(phase_deg, _), (level_sigma, _), (stray, _)] = [0, 1, 2].map(|n| shown(WIDTHS + n, point[WIDTHS + n]));
-    let phase_sigma = phase_deg.to_radians();
-    let strongest = predicted.iter().map(|p| p.level_db).fold(f64::NEG_INFINITY, f64::max);
-    let weight = |p: &Predicted| libm::exp10((p.level_db - strongest) / 20.0);
-    let total: f64 = predicted.iter().map(weight).sum();
-    let of_arrival = |arrival: &magnetar_signal::Arrival| {
-        let snr = libm::exp10(arrival.raw_snr_db / 10.0).max(1e-3);
-        let variance = phase_sigma * phase_sigma + 1.0 / (physics.bins() as f64 * snr);
-        let normal = 1.0 / (TAU * (variance * level_sigma * level_sigma).sqrt());
-        let explained: f64 = predicted
-            .iter()
-            .map(|path| {
+    let phase_variance = phase_deg.to_radians().powi(2);
+    let arrivals = &link.arrivals[..link.arrivals.len().min(MAX_ARRIVALS)];
+    let faintest_db = link.faintest_db(physics, MAX_ARRIVALS);
+    ways.clear();
+    ways.resize(1 << arrivals.len(), 0.0);
+    ways[0] = 1.0;
+    let mut log_unseen = 0.0;
+    for path in predicted.iter() {
+        let fading = Fading::of(path, predicted, physics.resolution_m());
+        let level_variance = level_sigma * level_sigma + fading.level;
+        let below = 0.5 * libm::erfc((path.level_db - faintest_db) / (2.0 * level_variance).sqrt());
+        let unseen = 1.0 - fading.own * (1.0 - MISSED) * (1.0 - below);
+        log_unseen += libm::log(unseen);
+        let seen: [f64; MAX_ARRIVALS] = std::array::from_fn(|n| {
+            arrivals.get(n).map_or(0.0, |arrival| {
+                let snr = libm::exp10(arrival.raw_snr_db / 10.0).max(1e-3);
+                let variance = phase_variance + fading.phase + 1.0 / (physics.bins() as f64 * snr);
                 let phase = wrap(arrival.phase_rad - path.phase);
-                let level = (arrival.raw_snr_db - path.level_db) / level_sigma;
-                weight(path) / total * normal * libm::exp(-0.5 * (phase * phase / variance + level * level))
+                let level = arrival.raw_snr_db - path.level_db;
+                let density = libm::exp(-0.5 * (phase * phase / variance + level * level / level_variance));
+                (1.0 - stray) * fading.own / unseen / (TAU * (variance * level_variance).sqrt()) * density
             })
-            .sum();
-        libm::log((1.0 - stray) * explained + stray / (TAU * STRAY_RANGE_DB))
-    };
-    link.arrivals.iter().map(of_arrival).sum()
+        });
+        // From the largest subset down: a path is added to ways that do not have it.
+        for subset in (1..ways.len()).rev() {
+            let of = (0..arrivals.len()).filter(|n| subset >> n & 1 == 1);
+            ways[subset] += of.map(|n| ways[subset ^ (1 << n)] * seen[n]).sum::<f64>();
+        }
+    }
+    let of_stray = stray / (TAU * STRAY_RANGE_DB);
+    let strays = |subset: usize| arrivals.len() as i32 - subset.count_ones() as i32;
+    let explained: f64 = ways.iter().enumerate().map(|(subset, sum)| sum * of_stray.powi(strays(subset))).sum();
+    libm::log(explained) + log_unseen
 }
 
 /// What is thought of a point before any row is seen, nat.
@@ -90,8 +115,8 @@ pub(super) fn prior_slope(point: &Point) -> Point {
 
 /// How far the arrivals of a row are from the paths that explain them best: phase, radians, and level, dB.
 pub(super) fn residuals(link: &Link, physics: &Physics, point: &Point, buffers: &mut Buffers) -> Vec<(f64, f64)> {
-    let Buffers { paths, predicted } = buffers;
-    link.predict(physics, &Offsets::of(point), paths, predicted);
+    let Buffers { paths, predicted, .. } = buffers;
+    link.predict(physics, &Offsets(point), paths, predicted);
     let off = |arrival: &magnetar_signal::Arrival, path: &Predicted| {
         (wrap(arrival.phase_rad - path.phase).abs(), (arrival.raw_snr_db - path.level_db).abs())
     };

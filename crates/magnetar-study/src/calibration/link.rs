@@ -2,10 +2,10 @@
 
 use magnetar_dataset::{Assignment, Recipe, Record, Slabs};
 use magnetar_posterior::TwinModel;
-use magnetar_scene::{BoxShape, Face, Pose, Slab, wrap};
+use magnetar_scene::{BoxShape, Face, Pose, Slab};
 use magnetar_signal::Arrival;
 use magnetar_trace::{Path, Surface, Tracer};
-use nalgebra::{Point3, Vector3};
+use nalgebra::Vector3;
 
 use super::parameters::{Offsets, SurfaceGroup};
 use crate::StudyError;
@@ -32,6 +32,11 @@ impl Physics {
         }
     }
 
+    /// The step of length that the band resolves, metres.
+    pub(super) fn resolution_m(&self) -> f64 {
+        self.model.cell_m()
+    }
+
     /// Bins of an observation.
     pub(super) fn bins(&self) -> usize {
         self.model.bins
@@ -49,6 +54,8 @@ pub(super) struct Predicted {
     pub(super) phase: f64,
     /// Raw SNR, dB.
     pub(super) level_db: f64,
+    /// Total length, metres.
+    pub(super) length_m: f64,
 }
 
 /// One row with its world.
@@ -58,7 +65,10 @@ pub(super) struct Link {
     board: Option<u32>,
     tx: Pose,
     rx: Pose,
+    /// Strongest first.
     pub(super) arrivals: Vec<Arrival>,
+    /// The most arrivals that a row keeps.
+    keep: usize,
     /// Rows of one group share one state of the receiver.
     pub(super) group: u64,
 }
@@ -74,32 +84,38 @@ impl Link {
             .and_then(|tracer| tracer.with_options(recipe.propagation))
             .map_err(|source| StudyError::CalibrationRow { index: record.index, source })?;
         let group = match &record.replayed {
-            Some(replayed) => u64::from(replayed.site) + 1_000_003 * u64::from(record.board.is_some()),
+            Some(replayed) => u64::from(replayed.site) + 1_000_003 * u64::from(record.layout.board.is_some()),
             None => record.outing.as_ref().map_or(record.set, |outing| outing.outing),
         };
         Ok(Self {
             tracer,
-            board: record.board.map(|_| record.boxes.len() as u32),
+            board: record.layout.board.map(|_| record.layout.boxes.len() as u32),
             tx: record.tx,
             rx: reported.rx,
             arrivals: record.arrivals.found.clone(),
+            keep: record.arrivals.keep,
             group,
         })
+    }
+
+    /// The raw SNR below which a path is not among the first `most` arrivals: that of the last one kept, or what is
+    /// detected at all, dB.
+    pub(super) fn faintest_db(&self, physics: &Physics, most: usize) -> f64 {
+        let kept = self.keep.min(most).checked_sub(1).and_then(|last| self.arrivals.get(last));
+        kept.map_or(physics.model.threshold_db, |arrival| arrival.raw_snr_db)
     }
 
     /// The paths that a receiver with these offsets should see; none where its pose would be impossible.
     pub(super) fn predict(
         &self,
         physics: &Physics,
-        offsets: &Offsets,
+        offsets: &Offsets<'_>,
         paths: &mut Vec<Path>,
         out: &mut Vec<Predicted>,
     ) {
         out.clear();
-        let [x, y] = [self.rx.position.x + offsets.rx_m[0], self.rx.position.y + offsets.rx_m[1]];
-        let position = Point3::new(x, y, self.rx.position.z);
-        let rx = Pose { position, heading: wrap(self.rx.heading + offsets.rx_heading_deg.to_radians()) };
-        let tx = Pose { heading: wrap(self.tx.heading + offsets.tx_heading_deg.to_radians()), ..self.tx };
+        let mounting = offsets.mounting();
+        let (tx, rx) = (mounting.tx(&self.tx), mounting.rx(&self.rx));
         if self.tracer.trace_into(&tx.position, &rx.position, paths).is_err() {
             return;
         }
@@ -112,14 +128,14 @@ impl Link {
                 * tx_amplitude.powi(2)
                 * rx_power(model, &arrival)
                 / physics.rx_boresight;
-            let surfaces = path.interactions().iter().map(|met| offsets.of_surface(self.group_of(met.surface)));
+            let surfaces = path.interactions().iter().map(|met| offsets.reflection_db(self.group_of(met.surface)));
             Predicted {
-                phase: physics.phase_per_unit * arrival.y
-                    + (offsets.phase_deg + offsets.phase_slope_deg * arrival.y).to_radians(),
+                phase: physics.phase_per_unit * arrival.y + offsets.phase_at(arrival.y),
                 level_db: model.snr_at_one_metre_db
                     + 10.0 * libm::log10(power.max(1e-30))
-                    + offsets.level_db
+                    + offsets.level_db()
                     + surfaces.sum::<f64>(),
+                length_m: path.geometry.length,
             }
         }));
     }

@@ -1,5 +1,6 @@
 //! The receiver and the world against rows whose transmitter is known: what they differ from the recipe by.
 
+mod fading;
 mod likelihood;
 mod link;
 mod parameters;

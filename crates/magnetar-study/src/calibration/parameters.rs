@@ -1,5 +1,7 @@
 //! What a calibration estimates.
 
+use magnetar_dataset::Mounting;
+
 /// How many numbers are estimated.
 pub(super) const COUNT: usize = 15;
 
@@ -69,32 +71,25 @@ pub(super) const WIDTHS: usize = 12;
 pub(super) type Point = [f64; COUNT];
 
 /// The offsets of a point.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Offsets {
-    pub(super) level_db: f64,
-    pub(super) phase_deg: f64,
-    pub(super) phase_slope_deg: f64,
-    pub(super) rx_heading_deg: f64,
-    pub(super) rx_m: [f64; 2],
-    pub(super) tx_heading_deg: f64,
-    surfaces_db: [f64; 5],
-}
+pub(super) struct Offsets<'a>(pub(super) &'a Point);
 
-impl Offsets {
-    pub(super) fn of(p: &Point) -> Self {
-        Self {
-            level_db: p[0],
-            phase_deg: p[1],
-            phase_slope_deg: p[2],
-            rx_heading_deg: p[3],
-            rx_m: [p[4], p[5]],
-            tx_heading_deg: p[6],
-            surfaces_db: [p[7], p[8], p[9], p[10], p[11]],
-        }
+impl Offsets<'_> {
+    pub(super) fn level_db(&self) -> f64 {
+        self.0[0]
     }
 
-    pub(super) fn of_surface(&self, group: SurfaceGroup) -> f64 {
-        self.surfaces_db[group as usize]
+    /// Inter-channel phase of a wave from a direction of this y component, radians.
+    pub(super) fn phase_at(&self, y: f64) -> f64 {
+        (self.0[1] + self.0[2] * y).to_radians()
+    }
+
+    pub(super) fn mounting(&self) -> Mounting {
+        let [_, _, _, rx_heading_deg, rx_x_m, rx_y_m, tx_heading_deg, ..] = *self.0;
+        Mounting { rx_heading_deg, rx_x_m, rx_y_m, tx_heading_deg }
+    }
+
+    pub(super) fn reflection_db(&self, group: SurfaceGroup) -> f64 {
+        self.0[7 + group as usize]
     }
 }
 

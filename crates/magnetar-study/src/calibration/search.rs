@@ -111,15 +111,18 @@ impl Search<'_> {
             *groups.entry(link.group).or_insert_with(|| DVector::zeros(places.len())) += own;
         }
         // Few groups say little of their spread: then rows stand for themselves.
+        let information = sums(&rows, point, free).1;
         let mut spread = DMatrix::zeros(places.len(), places.len());
         if groups.len() >= 4 * places.len() {
             groups.values().for_each(|group| spread += group * group.transpose());
             spread *= groups.len() as f64 / (groups.len() - 1) as f64;
         } else {
-            spread = sums(&rows, point, free).1;
+            spread.copy_from(&information);
         }
         let mut errors = [None; COUNT];
-        let Some(inverse) = curvature.clone().cholesky().map(|c| c.inverse()) else { return errors };
+        // Where paths change places the curvature by differences may be none of a summit: the slopes' products stand for it.
+        let inverse = curvature.cholesky().or_else(|| information.cholesky()).map(|c| c.inverse());
+        let Some(inverse) = inverse else { return errors };
         let covariance = &inverse * spread * &inverse;
         for (n, at) in places.iter().enumerate() {
             let error = covariance[(n, n)].sqrt();

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use magnetar_dataset::{Campaign, Dataset, Recipe, import};
+use magnetar_dataset::{Campaign, Dataset, Recipe, ReflectionLevels, import};
 use magnetar_files::AtomicFile;
+use magnetar_signal::KeyRange;
 use magnetar_study::{FoundOffsets, HeldOut, calibrate_receiver};
 use serde_json::{Value, json};
 
@@ -165,7 +166,9 @@ fn recipe_text(recipe: &Recipe, base: &str, found: &FoundOffsets) -> String {
         ("board_db", levels.board_db),
         ("boxes_db", levels.boxes_db),
     ];
-    section("reflection", &kinds.map(|(name, before)| (name, now(name, before).clamp(-40.0, 40.0), name)));
+    // One range holds for all kinds.
+    let KeyRange { min, max, .. } = ReflectionLevels::WALLS_DB;
+    section("reflection", &kinds.map(|(name, before)| (name, now(name, before).clamp(min, max), name)));
     text
 }
 
