@@ -46,7 +46,7 @@ fn main() {
                 for record in records {
                     let mut view = ReceiverView::of(record);
                     view.layout.boxes.extend((0..boxes).map(clutter));
-                    let support = Support::centred(&record.room, size).unwrap();
+                    let support = Support::centred(&record.layout.room, size).unwrap();
                     black_box(scorer.score(&view.layout, &view.rx, &view.arrivals, &support).unwrap());
                 }
             })

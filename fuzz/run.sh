@@ -6,6 +6,7 @@
 # code are gathered under the target folder and used by the next run there.
 #
 #   SECONDS_PER_TARGET  time of each target (default 4, for CI); 0 for no end but RUNS
+#   BUILD=1             build the targets, and run none
 #   RUNS=N              end a target after N executions
 #   LONG=1              build for long runs: everything optimised, coverage without tracing comparisons; some minutes more to
 #                       build, faster to run
@@ -37,6 +38,7 @@ if [ -n "${LONG:-}" ]; then
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table"
 fi
 cargo build --profile "$profile" --quiet --target "$host"
+[ -z "${BUILD:-}" ] || exit 0
 unset RUSTFLAGS
 binaries=$CARGO_TARGET_DIR/$host/$profile
 magnetar=${MAGNETAR:-$product/release/magnetar}

@@ -35,6 +35,10 @@ fn a_dry_run_tells_json() {
     let json = |args: &[&str]| serde_json::from_str::<serde_json::Value>(&cli::succeed(args)).unwrap();
     let shown = json(&["generate", "--limit", "3", "--out", out, "--dry-run", "--json"]);
     assert_eq!((&shown["rows_to_make"], &shown["splits"]["fusion"]), (&24.into(), &15.into()));
+    let shown = json(&["generate", "--split", "test", "--out", out, "--dry-run", "--nodes", "5", "--json"]);
+    let share = shown["seconds_on_nodes"].as_f64().unwrap() / shown["seconds"].as_f64().unwrap();
+    assert!(shown["nodes"] == 5 && (share - 0.2).abs() < 1e-6, "{shown}");
+    assert!(cli::fail(&["generate", "--nodes", "5"]).contains("--dry-run"));
     let shown = json(&["sweep", "rf_chain", "--dry-run", "--json"]);
     assert_eq!(shown["points"].as_array().unwrap().len(), 20);
 }

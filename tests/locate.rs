@@ -10,15 +10,14 @@ use magnetar_files::npy::{NpyReader, write_npy};
 use magnetar_scene::{MaterialLibrary, Pose, Scene};
 use magnetar_signal::{ElementPath, LinkSimulator, seeded_streams};
 use num_complex::{Complex32, Complex64};
-use rand::RngExt as _;
 use serde_json::Value;
 
 use crate::cli::{self, text};
-use crate::measurement::{CHAINS, measured};
+use crate::measurement::{CHAINS, measured, noisy};
 
 /// A scene file of a row's layout.
 fn scene(record: &Record) -> String {
-    let [x0, x1, y0, y1, z0, z1] = record.room.bounds();
+    let [x0, x1, y0, y1, z0, z1] = record.layout.room.bounds();
     let mut text = format!(
         "name = \"row\"\ndevice_height_m = {}\n[room]\nx_m = [{x0:?}, {x1:?}]\ny_m = [{y0:?}, {y1:?}]\nz_m = [{z0:?}, {z1:?}]\n",
         record.rx.position.z
@@ -27,7 +26,7 @@ fn scene(record: &Record) -> String {
     for surface in ["wall", "ceiling", "floor"] {
         text.push_str(&format!("{surface} = {{ material = \"concrete\", thickness_m = 0.1 }}\n"));
     }
-    if let Some(board) = &record.board {
+    if let Some(board) = &record.layout.board {
         let (c, s) = (board.shape.center, board.shape.size);
         let (centre, size) = ([c.x, c.y, c.z], [s.x, s.y, s.z]);
         text.push_str(&format!("[[box]]\nname = \"board\"\ncenter_m = {centre:?}\nsize_m = {size:?}\n"));
@@ -233,15 +232,8 @@ fn heard_by(y_m: &[f64], tx: &Pose, rx: &Pose) -> Vec<Complex32> {
     // The link's level, as the first element of the pair has it.
     let level = f64::from(clean.get(256, 0).norm()) / at(-spacing / 2.0, bin_hz(256)).norm();
     let [mut noise, _] = seeded_streams(3, 0);
-    let mut normal = || -> f64 { noise.sample::<f64, _>(rand_distr::StandardNormal) * 0.5f64.sqrt() };
-    let mut out = Vec::new();
-    for k in 0..band.bins {
-        for y in y_m {
-            let z = at(*y, bin_hz(k)) * level + Complex64::new(normal(), normal());
-            out.push(Complex32::new(z.re as f32, z.im as f32));
-        }
-    }
-    out
+    let places = (0..band.bins).flat_map(|k| y_m.iter().map(move |y| (*y, k)));
+    noisy(places.map(|(y, k)| at(y, bin_hz(k)) * level), &mut noise)
 }
 
 /// Three and four elements, equally spaced or not, in either order: the phase that the twin sees is that of the first two.

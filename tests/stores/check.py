@@ -1,69 +1,14 @@
-"""What must hold of datasets in an object store; called by check.sh with the program and a folder to work in."""
+"""What must hold of datasets in an object store, S3's kind; called by check.sh with the program and a folder to work in."""
 
-import contextlib
 import json
-import os
-import pathlib
-import re
-import signal
-import socket
-import subprocess
-import sys
 import time
 
 import boto3
 
-program, work = sys.argv[1], pathlib.Path(sys.argv[2])
-here = pathlib.Path(__file__).parent
-SECRET = "a-secret-that-nobody-prints"
-ROWS = ["--split", "test,val", "--limit", "600", "--shard-size", "50", "--csi", "f16", "--seed", "5"]
-everything_printed = []
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-@contextlib.contextmanager
-def server(*arguments):
-    """A process of server.py; its port."""
-    port = free_port()
-    process = subprocess.Popen([sys.executable, here / "server.py", str(port), *map(str, arguments)], stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.1)
-        yield port
-    finally:
-        process.kill()
-        process.wait()
-
-
-def environment(port):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    return kept | {
-        "AWS_ACCESS_KEY_ID": "key-" + SECRET, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-    }
-
-
-def start(port, *arguments):
-    command = [program, *map(str, arguments)]
-    return subprocess.Popen(command, env=environment(port), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=work)
-
-
-def finish(process, code=0):
-    out, problem = process.communicate(timeout=170)
-    everything_printed.extend([out, problem])
-    assert process.returncode == code, (process.args, process.returncode, out, problem)
-    return out if code == 0 else problem
-
-
-def run(port, *arguments, code=0):
-    return finish(start(port, *arguments), code)
+from harness import (
+    ROWS, SECRET, assert_same, everything_printed, finish, kill_when, on_disk, run, server, start, without_times, work,
+)
+from written import features, imports, sweeps
 
 
 class Store:
@@ -86,17 +31,6 @@ class Store:
         return {name.removeprefix(prefix + "/"): read(name) for name in self.names(prefix)}
 
 
-def on_disk(folder):
-    files = [path for path in (work / folder).rglob("*") if path.is_file()]
-    return {str(path.relative_to(work / folder)): path.read_bytes() for path in files}
-
-
-def assert_same(found, expected, what):
-    assert sorted(found) == sorted(expected), (what, sorted(found), sorted(expected))
-    different = [name for name in expected if found[name] != expected[name]]
-    assert not different, (what, different)
-
-
 def a_run_and_all_that_reads(store):
     run(store.port, "generate", *ROWS, "--out", "s3://bucket/run")
     assert_same(store.content("run"), on_disk("local"), "generate")
@@ -117,8 +51,7 @@ def a_run_and_all_that_reads(store):
             out = f"{command[0]}-{place}"
             arguments = [word.replace("DATA", data).replace("OUT", out) for word in command]
             text = run(store.port, *arguments).replace(out, "OUT").replace(data, "DATA")
-            # How long it took is nobody's promise.
-            printed[place] = re.sub(r'"[a-z_]*(seconds|_ms|per_second)[a-z_]*": ?[-0-9.e]+', "", text)
+            printed[place] = without_times(text)
         assert printed["disk"] == printed["store"], (command, printed)
     pages = [(work / f"report-{place}.html").read_text() for place in ("disk", "store")]
     assert pages[0].replace("local", "DATA") == pages[1].replace("s3://bucket/run", "DATA") or pages[0] == pages[1]
@@ -145,11 +78,8 @@ def killed_and_finished(store):
     for wanted in (3, 10, 17):
         out = ["--out", f"s3://bucket/killed{wanted}"]
         writer = start(store.port, "generate", *ROWS, *out, "--threads", "1")
-        while len(store.names(f"killed{wanted}/test")) + len(store.names(f"killed{wanted}/val")) < wanted:
-            assert writer.poll() is None, writer.communicate()
-        writer.send_signal(signal.SIGKILL)
-        killed += writer.wait() == -signal.SIGKILL
-        writer.communicate()
+        there = lambda: len(store.names(f"killed{wanted}/test")) + len(store.names(f"killed{wanted}/val"))
+        killed += kill_when(writer, lambda: there() >= wanted)
         assert json.loads(run(store.port, "verify", out[1], "--partial", "--json"))["valid"]
         run(store.port, "generate", *ROWS, *out)
         assert_same(store.content(f"killed{wanted}"), on_disk("local"), f"killed after {wanted} shards")
@@ -217,13 +147,13 @@ with server() as port:
     store = Store(port)
     checks = [
         a_run_and_all_that_reads, two_writers_at_once, killed_and_finished, merged_from_disk_and_store, large_shards,
-        clear_errors, a_line_that_fails,
+        imports, features, sweeps, clear_errors, a_line_that_fails,
     ]
     for check in checks:
         started = time.monotonic()
         check(store)
         print(f"{check.__name__}: {time.monotonic() - started:.1f} s", flush=True)
-    written = [content for name in ("run", "twice", "merged", "line") for content in store.content(name).values()]
+    written = [content for name in ("run", "twice", "merged", "line", "imported", "sweep") for content in store.content(name).values()]
     assert not any(SECRET in text for text in everything_printed), "a secret was printed"
     assert not any(SECRET.encode() in content for content in written), "a secret was written"
 print("stores: all checks passed")

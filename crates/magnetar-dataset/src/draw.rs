@@ -6,44 +6,37 @@ use rand::rngs::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
-use crate::placement::{self, Region};
+use crate::layout::SetLayout;
+use crate::placement;
 use crate::recipe::{NominalScene, Recipe, RecipeError, Split};
 use crate::replay::Replayed;
-use crate::reported::half_turn;
 use crate::stream::{Purpose, Streams, choose, uniform};
 
-/// A board and the region it was drawn in.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Board {
-    /// Centre, size and yaw in the global frame.
-    pub shape: BoxShape,
-    /// Where it stands relative to the link (of the set's first view).
-    pub region: Region,
+/// The poses of a set's devices, global frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawnDevices {
+    /// The TX.
+    pub tx: Pose,
+    /// The RX of each view.
+    pub rx: Vec<Pose>,
 }
 
-impl Board {
-    /// As rows hold it: yaw within [-90, 90) degrees, so that it does not tell which end of the link is which.
-    pub(crate) fn seen_from_either_side(self) -> Self {
-        let shape = BoxShape { yaw: half_turn(self.shape.yaw), ..self.shape };
-        Self { shape, ..self }
+impl DrawnDevices {
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Pose> {
+        self.rx.iter().chain([&self.tx])
     }
 }
 
 /// What the views of a set share, and their RX poses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnScene {
-    /// Room bounds, global frame, metres.
-    pub room: Room,
+    /// The room and what stands in it.
+    pub layout: SetLayout,
     /// Position in the split's list of material assignments.
     pub assignment: usize,
-    /// The boxes of the recipe's scene in this room, in the scene's order.
-    pub boxes: Vec<BoxShape>,
-    /// The board, if this set has one.
-    pub board: Option<Board>,
-    /// TX pose, global frame.
-    pub tx: Pose,
-    /// RX poses, one for each view, global frame.
-    pub rx: Vec<Pose>,
+    /// Where the devices are.
+    pub devices: DrawnDevices,
     /// What was commanded, if this is a replay.
     pub replayed: Option<Replayed>,
 }
@@ -124,14 +117,16 @@ impl Drawer {
         let mut positions = self.streams.rng(Purpose::Positions, set);
         let mut attempts = 0;
         if !self.split.has_board(set) {
-            let (tx, rx) = self.devices(set, &room, &boxes, &mut positions, &mut attempts)?;
-            return Ok(DrawnScene { room, assignment, boxes, board: None, tx, rx, replayed: None });
+            let devices = self.devices(set, &room, &boxes, &mut positions, &mut attempts)?;
+            let layout = SetLayout { room, boxes, board: None };
+            return Ok(DrawnScene { layout, assignment, devices, replayed: None });
         }
         let mut placer = placement::Placer::new(&self.recipe, &self.streams, set);
         loop {
-            let (tx, rx) = self.devices(set, &room, &boxes, &mut positions, &mut attempts)?;
-            if let Some(board) = placer.place(&room, &boxes, &tx, &rx) {
-                return Ok(DrawnScene { room, assignment, boxes, board: Some(board), tx, rx, replayed: None });
+            let devices = self.devices(set, &room, &boxes, &mut positions, &mut attempts)?;
+            if let Some(board) = placer.place(&room, &boxes, &devices) {
+                let layout = SetLayout { room, boxes, board: Some(board) };
+                return Ok(DrawnScene { layout, assignment, devices, replayed: None });
             }
             if placer.attempts() >= self.recipe.board.attempts_max {
                 let (constraint, keys) = placer.hardest();
@@ -174,7 +169,7 @@ impl Drawer {
         boxes: &[BoxShape],
         rng: &mut ChaCha8Rng,
         attempts: &mut u32,
-    ) -> Result<(Pose, Vec<Pose>), DrawError> {
+    ) -> Result<DrawnDevices, DrawError> {
         let (devices, bound) = (&self.recipe.devices, self.recipe.board.attempts_max);
         let mut headings = self.streams.rng(Purpose::Headings, set);
         let margin = devices.wall_margin_m;
@@ -215,7 +210,7 @@ impl Drawer {
                 }
             }
         }
-        Ok((tx, rx))
+        Ok(DrawnDevices { tx, rx })
     }
 
     pub(crate) fn error(&self, set: u64, constraint: String, attempts: u32, keys: String) -> DrawError {
@@ -236,31 +231,29 @@ mod tests {
             let mut regions = [0; 5];
             for set in 0..2000 {
                 let scene = drawer.scene(set).unwrap();
-                assert_eq!(scene.board.is_some(), drawer.split().has_board(set));
-                assert_eq!(scene.rx.len(), drawer.split().views as usize);
+                assert_eq!(scene.layout.board.is_some(), drawer.split().has_board(set));
+                assert_eq!(scene.devices.rx.len(), drawer.split().views as usize);
                 let nominal = &recipe.room;
                 for (low, high, bounds) in [
-                    (nominal.x_min_m, nominal.x_max_m, (scene.room.min.x, scene.room.max.x)),
-                    (nominal.y_min_m, nominal.y_max_m, (scene.room.min.y, scene.room.max.y)),
+                    (nominal.x_min_m, nominal.x_max_m, (scene.layout.room.min.x, scene.layout.room.max.x)),
+                    (nominal.y_min_m, nominal.y_max_m, (scene.layout.room.min.y, scene.layout.room.max.y)),
                 ] {
                     let shift = ((bounds.0 + bounds.1 - low - high) / 2.0).abs();
                     assert!(shift <= drawer.split().translation_max_m + 1e-12);
                     assert!(shift >= drawer.split().translation_min_m - 1e-12);
                     assert!(((bounds.1 - bounds.0) / (high - low) - 1.0).abs() < 0.0605);
                 }
-                for device in scene.rx.iter().chain([&scene.tx]) {
-                    assert!(scene.room.contains(&device.position));
-                    if let Some(board) = &scene.board {
+                for device in scene.devices.iter() {
+                    assert!(scene.layout.room.contains(&device.position));
+                    if let Some(board) = &scene.layout.board {
                         assert!(placement::distance(&board.shape, &device.position) >= recipe.board.clearance_min_m);
                     }
                 }
-                if let Some(board) = &scene.board {
+                if let Some(board) = &scene.layout.board {
                     regions[board.region as usize] += 1;
-                    assert!(
-                        board.shape.footprint().iter().all(|[x, y]| {
-                            scene.room.contains(&nalgebra::Point3::new(*x, *y, board.shape.center.z))
-                        })
-                    );
+                    assert!(board.shape.footprint().iter().all(|[x, y]| {
+                        scene.layout.room.contains(&nalgebra::Point3::new(*x, *y, board.shape.center.z))
+                    }));
                 }
             }
             assert!(regions[..4].iter().all(|n| *n > 150), "{split}: {regions:?}");
@@ -286,8 +279,8 @@ mod tests {
         for set in 0..100 {
             let (a, b) = (a.scene(set).unwrap(), b.scene(set).unwrap());
             assert_eq!(
-                (a.room, a.assignment, a.tx.heading, a.rx[0].heading),
-                (b.room, b.assignment, b.tx.heading, b.rx[0].heading)
+                (a.layout.room, a.assignment, a.devices.tx.heading, a.devices.rx[0].heading),
+                (b.layout.room, b.assignment, b.devices.tx.heading, b.devices.rx[0].heading)
             );
         }
     }

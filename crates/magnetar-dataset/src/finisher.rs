@@ -1,10 +1,10 @@
-//! Shards are closed, hashed and made durable on threads of their own, while the next ones are made: a disk is waited for
-//! without anybody being idle.
+//! Shards are closed, hashed and made durable on threads of their own, while the next ones are made: a disk or a store is
+//! waited for without anybody being idle.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SendError, SyncSender, sync_channel};
+use std::sync::mpsc::{SendError, sync_channel};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{Builder, Scope};
+use std::thread::{self, Builder};
 
 use crate::error::DatasetError;
 
@@ -35,27 +35,66 @@ impl Outcome {
     }
 }
 
-/// A thread that does the last part of a worker's pieces of work, one at a time.
-pub(crate) struct Finisher<T>(Option<SyncSender<T>>);
+/// Who does the last part of pieces of work.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Finishers {
+    /// Pieces finished at the same time.
+    pub(crate) threads: usize,
+    /// Pieces that wait for it; who makes more of them waits, too, so that memory stays flat.
+    pub(crate) waiting: usize,
+}
 
-impl<T> Finisher<T> {
-    /// Starts the thread, which ends with the finisher. Without one, if the system has none to give, the worker does it all.
-    pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, '_>, finish: impl Fn(T) + Send + 'scope) -> Self
-    where
-        T: Send + 'scope,
-    {
-        // No waiting line: one piece is finished while the next is made, and memory stays that of two.
-        let (send, receive) = sync_channel(0);
-        let thread = Builder::new().name("finish".into());
-        let started = thread.spawn_scoped(scope, move || receive.into_iter().for_each(finish));
-        Self(started.ok().map(|_| send))
+impl Finishers {
+    /// Calls `make` with something that takes what it makes; `finish` is called with each of them on other threads, or, if the
+    /// system has none to give, by who made it. All are finished in the end.
+    pub(crate) fn run<T: Send>(self, finish: &(dyn Fn(T) + Sync), make: impl FnOnce(&(dyn Fn(T) + Sync))) {
+        let (sender, receiver) = sync_channel::<T>(self.waiting);
+        let receiver = Mutex::new(receiver);
+        let listen = || {
+            loop {
+                let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok(next) = next else { return };
+                finish(next);
+            }
+        };
+        thread::scope(|scope| {
+            let start = |_| Builder::new().name("finish".into()).spawn_scoped(scope, listen).is_ok();
+            let listening = (0..self.threads).filter(|n| start(*n)).count() > 0;
+            make(&|piece| {
+                // Nobody stops listening before the sender is gone.
+                let left = if listening { sender.send(piece).err().map(|SendError(left)| left) } else { Some(piece) };
+                if let Some(left) = left {
+                    finish(left);
+                }
+            });
+            drop(sender);
+        });
     }
+}
 
-    /// Hands a piece over, once the one before is done; gives it back if nobody takes it.
-    pub(crate) fn give(&self, piece: T) -> Option<T> {
-        match &self.0 {
-            Some(send) => send.send(piece).err().map(|SendError(piece)| piece),
-            None => Some(piece),
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    #[test]
+    fn everything_is_finished_and_little_waits() {
+        for (threads, waiting) in [(4, 2), (2, 0), (1, 0), (0, 0)] {
+            let (made, finished, most) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+            let finish = |_: u64| {
+                thread::yield_now();
+                finished.fetch_add(1, Ordering::SeqCst);
+            };
+            Finishers { threads, waiting }.run(&finish, |send| {
+                for piece in 0..1000 {
+                    let under_way = made.fetch_add(1, Ordering::SeqCst) - finished.load(Ordering::SeqCst);
+                    most.fetch_max(under_way, Ordering::SeqCst);
+                    send(piece);
+                }
+            });
+            assert_eq!(finished.into_inner(), 1000);
+            assert!(most.into_inner() <= (threads + waiting) as u64);
         }
     }
 }

@@ -13,7 +13,7 @@ use arrow::array::RecordBatch;
 
 use crate::columns::BatchBuilder;
 use crate::error::DatasetError;
-use crate::finisher::{Finisher, Outcome};
+use crate::finisher::{Finishers, Outcome};
 use crate::generator::{Generator, RowGenerator};
 use crate::job::Pending;
 use crate::manifest::{Manifest, ShardInfo};
@@ -21,7 +21,6 @@ use crate::plan::Plan;
 use crate::recorder::{Recorder, write_card};
 use crate::schema::Shape;
 use crate::shard::{ShardPlan, ShardWriter};
-use crate::uploads::while_delivering;
 
 /// Rows made before they are encoded.
 const CHUNK_ROWS: u64 = 64;
@@ -31,6 +30,9 @@ const MANIFEST_EVERY: Duration = Duration::from_secs(2);
 
 /// A large manifest takes long to write: it is written only so seldom that this share of the time is left for everything else.
 const MANIFEST_SHARE: u32 = 20;
+
+/// Shards on their way into a store, which takes its time, while others are made.
+const INTO_STORES: Finishers = Finishers { threads: 4, waiting: 2 };
 
 /// What a job did.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,7 +167,9 @@ impl Plan {
         let mut state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let recorded = if missing.is_empty() { Ok(()) } else { state.recorder.write(&mut state.manifest) };
         result.and(recorded)?;
-        write_card(&self.job.out, &state.manifest)?;
+        if self.job.durable {
+            write_card(&self.job.out, &state.manifest)?;
+        }
         Ok(Summary {
             rows: rows.into_inner(),
             bytes: state.bytes,
@@ -202,42 +206,30 @@ impl Plan {
         finished: &(dyn Fn(&'a Pending, ShardInfo) -> Result<(), DatasetError> + Sync),
     ) -> Result<(), DatasetError> {
         let outcome = Outcome::default();
+        // Each of them is one that was made whole: a disk may as well have it, a store takes its time.
+        let in_store = is_in_store(&self.job.out);
         let finish = |(shard, writer): MadeShard<'a>| {
-            outcome.note(writer.finish().and_then(|(info, room)| {
+            if in_store && outcome.is_failure() {
+                return;
+            }
+            outcome.note(writer.finish(self.job.durable).and_then(|(info, room)| {
                 workers.rooms().push(room);
                 finished(shard, info)
             }));
         };
-        if is_in_store(&self.job.out) {
-            // A store takes its time: several shards are on their way at once.
-            let deliver = |made: MadeShard<'a>| {
-                if !outcome.is_failure() {
-                    finish(made);
-                }
-            };
-            while_delivering(&deliver, |deliver| self.make_and_deliver(workers, shards, &outcome, deliver));
-        } else {
-            std::thread::scope(|scope| {
-                let threads = 0..workers.pool.current_num_threads();
-                let finishers: Vec<_> = threads.map(|_| Finisher::start(scope, finish)).collect();
-                self.make_and_deliver(workers, shards, &outcome, &|made| {
-                    let own = rayon::current_thread_index().unwrap_or(0);
-                    if let Some(left) = finishers[own].give(made) {
-                        finish(left);
-                    }
-                });
-            });
-        }
+        let one_each = Finishers { threads: workers.pool.current_num_threads(), waiting: 0 };
+        let finishers = if in_store { INTO_STORES } else { one_each };
+        finishers.run(&finish, |finish| self.make_and_finish(workers, shards, &outcome, finish));
         outcome.into_result()
     }
 
     /// Makes shards in parallel until all are made or somebody has failed.
-    fn make_and_deliver<'a>(
+    fn make_and_finish<'a>(
         &self,
         workers: &Workers<'_>,
         shards: &[&'a Pending],
         outcome: &Outcome,
-        deliver: &(dyn Fn(MadeShard<'a>) + Sync),
+        finish: &(dyn Fn(MadeShard<'a>) + Sync),
     ) {
         let pool = &workers.pool;
         // With fewer shards than threads the rows of a shard are shared out instead.
@@ -248,7 +240,7 @@ impl Plan {
             }
             match self.make_shard(shard, workers, !by_shard, outcome) {
                 Ok(None) => {}
-                Ok(Some(writer)) => deliver((shard, writer)),
+                Ok(Some(writer)) => finish((shard, writer)),
                 Err(error) => outcome.note(Err(error)),
             }
         };

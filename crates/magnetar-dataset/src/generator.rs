@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use magnetar_scene::{BoxShape, Slab, wrap};
+use magnetar_scene::{BoxShape, Slab};
 use magnetar_signal::{LinkDraw, LinkSimulator, Observation, Radio};
-use magnetar_trace::{azimuth, elevation};
 use num_complex::Complex32;
 use rand::rngs::ChaCha8Rng;
 
-use crate::draw::{Board, Drawer, DrawnScene};
+use crate::draw::{Drawer, DrawnScene};
 use crate::error::DatasetError;
+use crate::layout::Board;
 use crate::outing::OutingState;
 use crate::recipe::Recipe;
 use crate::record::{Materials, Record, RecordPath};
 use crate::stream::Purpose;
 use crate::unmodelled::add_unmodelled;
+use crate::wave::{DeviceDirection, ReceivedWave};
 
 /// Makes the rows of one split. Shared by all threads; each takes a [`RowGenerator`] of its own.
 pub struct Generator {
@@ -165,13 +166,13 @@ impl RowGenerator<'_> {
         record.index = index;
         record.set = set;
         record.view = u32::try_from(view).unwrap_or(u32::MAX);
-        record.room = scene.room;
+        record.layout.room = scene.layout.room;
         record.materials = generator.assignments[scene.assignment].0.clone();
-        record.materials.board = scene.board.map(|_| Arc::clone(&generator.board_material));
-        record.boxes.clone_from(&scene.boxes);
-        record.board = scene.board.map(Board::seen_from_either_side);
-        record.tx = scene.tx;
-        record.rx = scene.rx[usize::try_from(view).unwrap_or(0)];
+        record.materials.board = scene.layout.board.map(|_| Arc::clone(&generator.board_material));
+        record.layout.boxes.clone_from(&scene.layout.boxes);
+        record.layout.board = scene.layout.board.map(Board::seen_from_either_side);
+        record.tx = scene.devices.tx;
+        record.rx = scene.devices.rx[usize::try_from(view).unwrap_or(0)];
         record.replayed.clone_from(&scene.replayed);
         record.tx_power_offset_db =
             recipe.link.draw_tx_power_offset_db(&mut drawer.streams().rng(Purpose::Link, index));
@@ -216,12 +217,12 @@ impl RowGenerator<'_> {
         let generator = self.generator;
         let assignment = self.scene.as_ref().map_or(0, |(_, scene)| scene.assignment);
         let slabs = &generator.assignments[assignment].1;
-        let drawn = self.scene.as_ref().and_then(|(_, scene)| scene.board);
+        let drawn = self.scene.as_ref().and_then(|(_, scene)| scene.layout.board);
         self.standing.clear();
-        let standing = record.boxes.iter().copied().chain(drawn.map(|board| board.shape));
+        let standing = record.layout.boxes.iter().copied().chain(drawn.map(|board| board.shape));
         self.standing.extend(standing.zip(generator.box_slabs.iter().copied().chain([generator.board_slab])));
         self.simulator
-            .trace(record.room, slabs, &self.standing, &record.tx, &record.rx)
+            .trace(record.layout.room, slabs, &self.standing, &record.tx, &record.rx)
             .map_err(|source| DatasetError::Trace { row: record.index, source })?;
         self.apply_pattern_error(record);
         let (paths, element_paths) = (self.simulator.paths(), self.simulator.element_paths());
@@ -234,16 +235,16 @@ impl RowGenerator<'_> {
             RecordPath {
                 surface: path.interactions().surfaces().next(),
                 interactions: Some(*path.interactions()),
-                delay_s: path.delay(),
-                coefficients: element.gain,
-                aoa_azimuth: wrap(azimuth(&arrival)),
-                aoa_elevation: elevation(&arrival),
-                aod_azimuth: wrap(azimuth(&departure)),
-                aod_elevation: elevation(&departure),
+                wave: ReceivedWave {
+                    delay_s: path.delay(),
+                    coefficients: element.gain,
+                    aoa: DeviceDirection::of(&arrival),
+                },
+                aod: DeviceDirection::of(&departure),
             }
         }));
-        if drawn.map(|board| board.shape) != record.board.map(|board| board.shape) {
-            let board = u32::try_from(record.boxes.len()).unwrap_or(u32::MAX);
+        if drawn.map(|board| board.shape) != record.layout.board.map(|board| board.shape) {
+            let board = u32::try_from(record.layout.boxes.len()).unwrap_or(u32::MAX);
             record.paths.iter_mut().for_each(|path| path.turn_box(board));
         }
         self.add_unmodelled(record);

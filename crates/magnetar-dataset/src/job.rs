@@ -48,6 +48,9 @@ pub struct Job {
     pub slice: Slice,
     /// Worker threads; 0 for one per core.
     pub threads: usize,
+    /// Whether shards are durable once they have their names, and a stopped run is resumed. A part that is taken over at once
+    /// ([`crate::gather`]) need not be: it has no card, and whoever takes it over makes it durable.
+    pub durable: bool,
     /// What synthesises the observations; `None` for the worker threads themselves.
     pub backend: Option<Arc<dyn SynthesisBackend>>,
 }
@@ -56,8 +59,8 @@ impl Job {
     /// All rows of all splits of a recipe, made by as many threads as there are cores.
     #[must_use]
     pub fn new(recipe: Arc<Recipe>, seed: u64, out: &Path) -> Self {
-        let (splits, limit, slice, threads, backend) = (Vec::new(), None, Slice::All, 0, None);
-        Self { recipe, seed, out: out.to_owned(), splits, limit, slice, threads, backend }
+        let (splits, limit, slice, threads, durable, backend) = (Vec::new(), None, Slice::All, 0, true, None);
+        Self { recipe, seed, out: out.to_owned(), splits, limit, slice, threads, durable, backend }
     }
 }
 

@@ -128,7 +128,8 @@ impl LeafPages {
             let about = ChunkAbout {
                 column: schema.column(number),
                 encodings: leaf.values.encodings(split),
-                statistics: leaf.values.statistics(),
+                // Below a list or a column that may be null, nobody counts the nulls.
+                statistics: leaf.values.statistics(leaf.levels.is_none().then_some(0)),
                 dictionary: dictionary.as_ref().map(|(entries, bytes)| (*entries, bytes.as_slice())),
                 frame: frame.as_mut(),
             };
@@ -315,14 +316,15 @@ impl Values {
         Some((texts().count(), texts().flat_map(written).collect()))
     }
 
-    fn statistics(&self) -> Option<Statistics> {
+    /// Smallest and largest value of integers, with the number of nulls where it is known.
+    fn statistics(&self, nulls: Option<u64>) -> Option<Statistics> {
         let Self::Integers { four_bytes, range, .. } = self else { return None };
         let (least, most) = (*range)?;
         Some(if *four_bytes {
             let stored = |value: u64| Some((value as u32).cast_signed());
-            Statistics::int32(stored(least), stored(most), None, Some(0), false)
+            Statistics::int32(stored(least), stored(most), None, nulls, false)
         } else {
-            Statistics::int64(Some(least.cast_signed()), Some(most.cast_signed()), None, Some(0), false)
+            Statistics::int64(Some(least.cast_signed()), Some(most.cast_signed()), None, nulls, false)
         })
     }
 }

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use magnetar_files::{AtomicFile, FolderLock, InputFile, create_folder, place};
+use magnetar_files::{
+    AtomicFile, FolderLock, InputFile, create_folder, file_size, is_in_store, move_file, place, sync_folder,
+};
 
 use crate::dataset::Dataset;
 use crate::error::DatasetError;
@@ -12,10 +14,20 @@ use crate::manifest::{Manifest, ShardInfo};
 use crate::recorder::{Recorder, write_card};
 use crate::shard::Hashing;
 
+/// A part of a dataset, by its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// It stays as it is; its shards are hashed on their way.
+    Copied(PathBuf),
+    /// It is used up: its shards are given new names, and only their sizes are compared. For parts that were just made on the
+    /// file system of the whole; from elsewhere they are copied.
+    Moved(PathBuf),
+}
+
 /// What a merge did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// Shards copied.
+    /// Shards copied or moved.
     pub shards: u64,
     /// The manifest of the whole.
     pub manifest: Manifest,
@@ -27,9 +39,22 @@ pub struct Merged {
 /// # Errors
 /// If the parts are not of one dataset, a shard is damaged, or `out` cannot be written.
 pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Merged, DatasetError> {
-    let mut sources = Vec::new();
+    gather(&parts.iter().cloned().map(Part::Copied).collect::<Vec<_>>(), out, progress)
+}
+
+/// As [`merge`], of parts that may be used up.
+///
+/// # Errors
+/// As [`merge`].
+pub fn gather(parts: &[Part], out: &Path, progress: &dyn Fn(u64)) -> Result<Merged, DatasetError> {
+    let (mut sources, mut bring): (Vec<Dataset>, Vec<Bring>) = (Vec::new(), Vec::new());
     for part in parts {
-        sources.push(Dataset::open(part)?);
+        let (folder, how): (_, Bring) = match part {
+            Part::Copied(folder) => (folder, copy),
+            Part::Moved(folder) => (folder, take),
+        };
+        sources.push(Dataset::open(folder)?);
+        bring.push(how);
     }
     let out = &*place(out)?;
     create_folder(out).map_err(DatasetError::io(out))?;
@@ -38,6 +63,7 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
     let before = existing(out)?;
     if before.is_some() {
         sources.insert(0, Dataset::open(out)?);
+        bring.insert(0, copy);
     }
     let Some(first) = sources.first() else {
         return Err(DatasetError::NothingToMerge);
@@ -65,7 +91,7 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
     }
     let presence = Presence::new(out);
     let mut copied = 0;
-    for (n, source) in sources.iter().enumerate() {
+    for (n, (source, bring)) in sources.iter().zip(bring).enumerate() {
         let is_part = n > 0 || before.is_none();
         for (name, split) in &source.manifest().splits {
             for shard in &split.shards {
@@ -86,11 +112,17 @@ pub fn merge(parts: &[PathBuf], out: &Path, progress: &dyn Fn(u64)) -> Result<Me
                         return Err(DatasetError::invalid(&from, DAMAGED));
                     }
                 } else {
-                    copy(&from, &Manifest::shard_path(out, name, shard.number), shard)?;
+                    bring(&from, &Manifest::shard_path(out, name, shard.number), shard)?;
                     copied += 1;
                 }
                 whole.add(name, shard.clone());
             }
+        }
+    }
+    if parts.iter().any(|part| matches!(part, Part::Moved(_))) {
+        // The manifest tells only of names that last.
+        for inside in whole.splits.keys().map(|name| out.join(name)) {
+            sync_folder(&inside).map_err(DatasetError::io(&inside))?;
         }
     }
     recorder.write(&mut whole)?;
@@ -120,7 +152,24 @@ fn add_splits(whole: &mut Manifest, sources: &[Dataset]) -> Result<(), DatasetEr
     Ok(())
 }
 
-const DAMAGED: &str = "its SHA-256 is not the manifest's; generate this part again";
+const DAMAGED: &str = "its size or SHA-256 is not the manifest's; generate this part again";
+
+/// Brings a recorded shard to its place in the whole.
+type Bring = fn(&Path, &Path, &ShardInfo) -> Result<(), DatasetError>;
+
+/// Gives a shard its new name; copies it where that is not possible.
+fn take(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), DatasetError> {
+    if is_in_store(from) || is_in_store(to) {
+        return copy(from, to, shard);
+    }
+    if file_size(from).map_err(DatasetError::io(from))? != shard.bytes {
+        return Err(DatasetError::invalid(from, DAMAGED));
+    }
+    match move_file(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(from, to, shard),
+        moved => moved.map_err(DatasetError::io(to)),
+    }
+}
 
 fn copy(from: &Path, to: &Path, shard: &ShardInfo) -> Result<(), DatasetError> {
     let mut source = InputFile::open(from).map_err(DatasetError::io(from))?.reader();

@@ -20,13 +20,13 @@ fn rows(settings: &[&str], split: &str) -> Vec<Record> {
 /// The parts of a row that differ.
 fn changed(a: &Record, b: &Record) -> BTreeSet<&'static str> {
     let (believed_a, believed_b): (Reported, Reported) = (a.reported(), b.reported());
-    let geometry = |r: &Record| -> Vec<_> { r.paths.iter().map(|p| (p.surface, p.delay_s.to_bits())).collect() };
-    let coefficients = |r: &Record| -> Vec<_> { r.paths.iter().map(|p| p.coefficients).collect() };
+    let geometry = |r: &Record| -> Vec<_> { r.paths.iter().map(|p| (p.surface, p.wave.delay_s.to_bits())).collect() };
+    let coefficients = |r: &Record| -> Vec<_> { r.paths.iter().map(|p| p.wave.coefficients).collect() };
     let outing = |r: &Record| r.outing.clone().unwrap_or_default();
     let parts = [
         ("devices", a.tx != b.tx || a.rx != b.rx),
-        ("room", (a.room, &a.materials) != (b.room, &b.materials)),
-        ("board", a.board != b.board),
+        ("room", (a.layout.room, &a.materials) != (b.layout.room, &b.materials)),
+        ("board", a.layout.board != b.layout.board),
         ("TX power", a.tx_power_offset_db != b.tx_power_offset_db),
         ("RF chain", a.rf_chain != b.rf_chain),
         ("path geometry", geometry(a) != geometry(b)),
@@ -75,8 +75,8 @@ fn each_key_alone_changes_only_what_it_should() {
 fn free_boards_leave_rows_without_one_as_they_were() {
     for (a, b) in rows(&[], "val").iter().zip(rows(&["board.placement=free"], "val")) {
         let moved = changed(a, &b);
-        assert_eq!(moved.contains("board"), a.board.is_some());
-        assert!(a.board.is_some() || moved.is_empty(), "{moved:?}");
+        assert_eq!(moved.contains("board"), a.layout.board.is_some());
+        assert!(a.layout.board.is_some() || moved.is_empty(), "{moved:?}");
         assert!(!moved.contains("room") && !moved.contains("RF chain") && !moved.contains("TX power"));
     }
 }

@@ -8,9 +8,13 @@ const NEXT_I32: u8 = 0x15;
 const NEXT_STRUCT: u8 = 0x1c;
 const THIRD_NEXT_STRUCT: u8 = 0x3c;
 const END: u8 = 0;
-/// The numbers of the kinds of pages.
-const DATA_PAGE: i32 = 0;
-const DICTIONARY_PAGE: i32 = 2;
+
+/// The kinds of pages that are written, by their numbers in Parquet.
+#[derive(Debug, Clone, Copy)]
+enum PageKind {
+    Data = 0,
+    Dictionary = 2,
+}
 
 /// Bytes of a page before and after compression, and the CRC-32 of the latter.
 pub(crate) struct PageSize {
@@ -22,21 +26,21 @@ pub(crate) struct PageSize {
 /// The header of a data page of so many levels (or values, where there are none).
 pub(crate) fn data_page_header(page: &PageSize, values: usize, encoding: Encoding) -> Vec<u8> {
     let rle = Encoding::RLE as i32;
-    header(DATA_PAGE, page, NEXT_STRUCT, &[size(values), encoding as i32, rle, rle])
+    header(PageKind::Data, page, NEXT_STRUCT, &[size(values), encoding as i32, rle, rle])
 }
 
 /// The header of a dictionary page of so many entries, written out in full.
 pub(crate) fn dictionary_page_header(page: &PageSize, entries: usize) -> Vec<u8> {
-    header(DICTIONARY_PAGE, page, THIRD_NEXT_STRUCT, &[size(entries), Encoding::PLAIN as i32])
+    header(PageKind::Dictionary, page, THIRD_NEXT_STRUCT, &[size(entries), Encoding::PLAIN as i32])
 }
 
-fn header(kind: i32, page: &PageSize, about: u8, numbers: &[i32]) -> Vec<u8> {
+fn header(kind: PageKind, page: &PageSize, about: u8, numbers: &[i32]) -> Vec<u8> {
     let number = |value: i32, header: &mut Vec<u8>| {
         header.push(NEXT_I32);
         varint(zigzag(i64::from(value)), header);
     };
     let mut header = Vec::with_capacity(32);
-    for value in [kind, size(page.uncompressed), size(page.compressed), page.checksum.cast_signed()] {
+    for value in [kind as i32, size(page.uncompressed), size(page.compressed), page.checksum.cast_signed()] {
         number(value, &mut header);
     }
     header.push(about);

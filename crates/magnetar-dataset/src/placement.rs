@@ -8,7 +8,8 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::draw::Board;
+use crate::draw::DrawnDevices;
+use crate::layout::Board;
 use crate::recipe::{BoardFamily, BoardPlacement, Recipe};
 use crate::reported::half_turn;
 use crate::stream::{Purpose, Streams, choose, uniform};
@@ -99,7 +100,7 @@ impl<'a> Placer<'a> {
     }
 
     /// Tries the regions in order; `None` if none of them admits the board for this link among these boxes.
-    pub(crate) fn place(&mut self, room: &Room, boxes: &[BoxShape], tx: &Pose, rx: &[Pose]) -> Option<Board> {
+    pub(crate) fn place(&mut self, room: &Room, boxes: &[BoxShape], devices: &DrawnDevices) -> Option<Board> {
         for region in self.order.into_iter().take(self.regions) {
             let tries = if region == Region::Free { self.family.attempts_max } else { TRIES_PER_REGION };
             for _ in 0..tries {
@@ -107,7 +108,7 @@ impl<'a> Placer<'a> {
                     return None;
                 }
                 self.attempts += 1;
-                let shape = self.propose(region, room, tx, &rx[0]);
+                let shape = self.propose(region, room, &devices.tx, &devices.rx[0]);
                 let inside = shape
                     .footprint()
                     .iter()
@@ -115,7 +116,7 @@ impl<'a> Placer<'a> {
                 let clearance = self.family.clearance_min_m.max(TOUCHING);
                 if !inside {
                     self.outside += 1;
-                } else if rx.iter().chain([tx]).any(|device| distance(&shape, &device.position) < clearance) {
+                } else if devices.iter().any(|device| distance(&shape, &device.position) < clearance) {
                     self.too_close += 1;
                 } else if boxes.iter().any(|other| overlap(&shape, other)) {
                     self.in_a_box += 1;
@@ -260,11 +261,11 @@ mod tests {
         let (mut nearer, mut boards, mut turned) = (0, 0, [0; 2]);
         for set in 0..2000 {
             let scene = drawer.scene(set).unwrap();
-            let Some(board) = scene.board else { continue };
+            let Some(board) = scene.layout.board else { continue };
             assert_eq!(board.region, Region::Free);
             assert!((-FRAC_PI_2..FRAC_PI_2).contains(&board.shape.yaw));
             let near = |device: &Pose| (device.position.xy() - board.shape.center.xy()).norm();
-            nearer += usize::from(near(&scene.tx) < near(&scene.rx[0]));
+            nearer += usize::from(near(&scene.devices.tx) < near(&scene.devices.rx[0]));
             turned[usize::from(board.shape.yaw < 0.0)] += 1;
             boards += 1;
         }

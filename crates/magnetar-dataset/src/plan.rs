@@ -173,9 +173,13 @@ impl Plan {
         prepare(out, &self.manifest, self.before.as_ref())
     }
 
-    /// Writes the manifest unless the folder has it already.
+    /// Writes the manifest unless the folder has it already, or nobody will resume this.
     pub(crate) fn record_changes(&mut self, manifest: &mut Manifest) -> Result<(), DatasetError> {
-        if self.before.as_ref() == Some(manifest) { Ok(()) } else { self.recorder.write(manifest) }
+        let is_needless = match &self.before {
+            Some(before) => before == manifest,
+            None => !self.job.durable,
+        };
+        if is_needless { Ok(()) } else { self.recorder.write(manifest) }
     }
 }
 

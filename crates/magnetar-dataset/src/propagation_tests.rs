@@ -25,10 +25,7 @@ fn a_higher_order_adds_paths_and_changes_no_draw() {
     for (most, pair) in of_order.windows(2).enumerate() {
         let mut added = 0;
         for (low, high) in pair[0].iter().zip(&pair[1]) {
-            assert_eq!(
-                (low.room, low.board, low.tx, low.rx, low.rf_chain),
-                (high.room, high.board, high.tx, high.rx, high.rf_chain)
-            );
+            assert_eq!((&low.layout, low.tx, low.rx, low.rf_chain), (&high.layout, high.tx, high.rx, high.rf_chain));
             assert_eq!(low.left_out, None);
             let kept: Vec<_> = high.paths.iter().filter(|path| order(path) <= most).copied().collect();
             assert_eq!(kept, low.paths);
@@ -49,14 +46,14 @@ fn transmission_opens_what_a_board_blocks_and_counts_what_it_leaves_out() {
         assert_eq!(reflected.len(), opaque.paths.len());
         for (open, opaque) in reflected.into_iter().zip(&opaque.paths) {
             assert!(open.interactions.unwrap().same_surfaces(&opaque.interactions.unwrap()));
-            assert!((open.delay_s / opaque.delay_s - 1.0).abs() < 1e-12);
-            assert!((open.coefficients[0] - opaque.coefficients[0]).norm() < 1e-12);
+            assert!((open.wave.delay_s / opaque.wave.delay_s - 1.0).abs() < 1e-12);
+            assert!((open.wave.coefficients[0] - opaque.wave.coefficients[0]).norm() < 1e-12);
         }
         assert_eq!(open.los, opaque.los);
         let counted = open.left_out.unwrap();
         left_out += counted.other_faces;
         assert_eq!(counted.too_long, 0);
-        if open.board.is_none() {
+        if open.layout.board.is_none() {
             assert_eq!((open.paths.len(), counted.other_faces), (opaque.paths.len(), 0));
         }
         blocked += usize::from(!open.los);

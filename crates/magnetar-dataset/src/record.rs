@@ -6,12 +6,12 @@ use std::sync::Arc;
 use magnetar_scene::{BoxShape, Face, Pose, Room};
 use magnetar_signal::{Arrivals, RfChainDraw};
 use magnetar_trace::{Interaction, Interactions, LeftOut, PathKind, Surface};
-use num_complex::{Complex32, Complex64};
+use num_complex::Complex32;
 
-use crate::draw::Board;
+use crate::layout::SetLayout;
 use crate::replay::Replayed;
 use crate::reported::Reported;
-use crate::unmodelled::UnmodelledArrival;
+use crate::wave::{DeviceDirection, ReceivedWave};
 
 /// Materials of a sample's surfaces, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,19 +33,10 @@ pub struct RecordPath {
     pub surface: Option<Surface>,
     /// What it meets from TX to RX, global frame; `None` where the dataset does not say (schema 1.0).
     pub interactions: Option<Interactions>,
-    /// Propagation delay to the array's centre, seconds.
-    pub delay_s: f64,
-    /// Passband coefficient at each RX element, antennas applied, before the link scale and without the propagation
-    /// phase.
-    pub coefficients: [Complex64; 2],
-    /// Direction of arrival in the RX's own frame, from the RX towards the source: azimuth, radians in [-pi, pi).
-    pub aoa_azimuth: f64,
-    /// Its elevation, radians.
-    pub aoa_elevation: f64,
-    /// Direction of departure in the TX's own frame: azimuth, radians in [-pi, pi).
-    pub aod_azimuth: f64,
-    /// Its elevation, radians.
-    pub aod_elevation: f64,
+    /// How it is received.
+    pub wave: ReceivedWave,
+    /// Direction of departure at the TX.
+    pub aod: DeviceDirection,
 }
 
 impl RecordPath {
@@ -74,12 +65,6 @@ impl RecordPath {
             self.interactions = Interactions::new(&list);
         }
     }
-
-    /// Power of the path, mean over the RX elements, linear.
-    #[must_use]
-    pub fn power(&self) -> f64 {
-        self.coefficients.iter().map(Complex64::norm_sqr).sum::<f64>() / 2.0
-    }
 }
 
 /// What a row owes to its outing and to what no model has.
@@ -90,7 +75,7 @@ pub struct OutingRow {
     /// Level offset of the outing beyond the TX-power offset, dB.
     pub level_offset_db: f64,
     /// Arrivals that no traced path explains.
-    pub unmodelled: Vec<UnmodelledArrival>,
+    pub unmodelled: Vec<ReceivedWave>,
 }
 
 /// One row of a dataset.
@@ -102,14 +87,10 @@ pub struct Record {
     pub set: u64,
     /// Number of the view within its set.
     pub view: u32,
-    /// Room bounds, global frame, metres.
-    pub room: Room,
+    /// The room and what stands in it.
+    pub layout: SetLayout,
     /// Materials by name.
     pub materials: Materials,
-    /// The boxes of the recipe's scene, in its order, as they stand in this room; none without a scene.
-    pub boxes: Vec<BoxShape>,
-    /// The board, if there is one.
-    pub board: Option<Board>,
     /// TX pose, global frame.
     pub tx: Pose,
     /// RX pose, global frame.
@@ -137,22 +118,17 @@ pub struct Record {
 }
 
 impl Record {
-    /// Everything that stands in the room, as surfaces number it: the scene's boxes, then the board.
-    pub fn standing(&self) -> impl Iterator<Item = BoxShape> + '_ {
-        self.boxes.iter().copied().chain(self.board.map(|board| board.shape))
-    }
-
     /// What stands in the room as the receiver believes it: the scene's boxes, then the reported board.
     pub fn reported_standing(&self) -> impl Iterator<Item = BoxShape> + '_ {
-        self.boxes.iter().copied().chain(self.reported().board)
+        self.layout.boxes.iter().copied().chain(self.reported().board)
     }
 
     /// What the receiver believes about layout and pose: what was reported to it, or else the truth.
     #[must_use]
     pub fn reported(&self) -> Reported {
         self.believed.unwrap_or_else(|| Reported {
-            room: self.room,
-            board: self.board.map(|board| board.shape),
+            room: self.layout.room,
+            board: self.layout.board.map(|board| board.shape),
             rx: self.rx,
         })
     }
@@ -171,15 +147,17 @@ impl Record {
             index: 0,
             set: 0,
             view: 0,
-            room: Room { min: nowhere.position, max: nowhere.position },
+            layout: SetLayout {
+                room: Room { min: nowhere.position, max: nowhere.position },
+                boxes: Vec::new(),
+                board: None,
+            },
             materials: Materials {
                 wall: Arc::clone(&unnamed),
                 ceiling: Arc::clone(&unnamed),
                 floor: unnamed,
                 board: None,
             },
-            boxes: Vec::new(),
-            board: None,
             tx: nowhere,
             rx: nowhere,
             tx_power_offset_db: 0.0,

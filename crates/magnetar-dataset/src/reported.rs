@@ -59,12 +59,13 @@ impl Drawer {
     /// What is reported of a row's layout and RX pose. Never depends on the TX.
     pub(crate) fn reported(&self, record: &Record) -> Reported {
         let (error, streams, set) = (&self.recipe().model_error, self.streams(), record.set);
-        let room = reported_room(error, &record.room, streams.rng(Purpose::ReportedWalls, set));
+        let room = reported_room(error, &record.layout.room, streams.rng(Purpose::ReportedWalls, set));
         let board = record
+            .layout
             .board
             .map(|board| reported_board(error, &board.shape, &room, streams.rng(Purpose::ReportedBoard, set)));
         let number = if self.recipe().outing.pose { self.outing_of(set) } else { record.index };
-        let standing: Vec<BoxShape> = record.boxes.iter().copied().chain(board).collect();
+        let standing: Vec<BoxShape> = record.layout.boxes.iter().copied().chain(board).collect();
         let rx = reported_pose(error, &record.rx, &room, &standing, streams.rng(Purpose::ReportedPose, number));
         Reported { room, board, rx }
     }

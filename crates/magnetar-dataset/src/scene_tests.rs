@@ -100,13 +100,13 @@ fn everything_stands_clear_in_every_room_of_the_family() {
     let nominal = recipe.nominal_scene().unwrap().unwrap().scene;
     for split in ["train", "test", "fusion"] {
         for row in rows(&recipe, split, 150) {
-            assert_eq!(row.boxes.len(), 2);
-            for (shape, own) in row.boxes.iter().zip(&nominal.boxes) {
+            assert_eq!(row.layout.boxes.len(), 2);
+            for (shape, own) in row.layout.boxes.iter().zip(&nominal.boxes) {
                 for axis in 0..3 {
                     let part =
                         |room: &magnetar_scene::Room, x: f64| (x - room.min[axis]) / (room.max[axis] - room.min[axis]);
                     let (moved, was) =
-                        (part(&row.room, shape.center[axis]), part(&nominal.room, own.shape.center[axis]));
+                        (part(&row.layout.room, shape.center[axis]), part(&nominal.room, own.shape.center[axis]));
                     assert!((moved - was).abs() < 1e-12);
                     assert!((shape.size[axis] / own.shape.size[axis] - 1.0).abs() < 0.07);
                 }
@@ -114,7 +114,7 @@ fn everything_stands_clear_in_every_room_of_the_family() {
                 for device in [&row.tx, &row.rx] {
                     assert!(distance(shape, &device.position) >= recipe.devices.wall_margin_m);
                 }
-                assert!(row.board.is_none_or(|board| !overlap(&board.shape, shape)));
+                assert!(row.layout.board.is_none_or(|board| !overlap(&board.shape, shape)));
             }
             assert_eq!(
                 (&*row.materials.wall, &*row.materials.floor),
@@ -138,13 +138,13 @@ fn with_every_part_switched_off_rows_are_the_scene_itself() {
         .unwrap();
     let mut by_boxes = 0;
     for row in rows(&recipe, "val", 40) {
-        for (shape, own) in row.standing().zip(&scene.boxes) {
+        for (shape, own) in row.layout.standing().zip(&scene.boxes) {
             assert!((shape.center - own.shape.center).norm() < 1e-12 && (shape.size - own.shape.size).norm() < 1e-12);
         }
         let paths = tracer.trace(&row.tx.position, &row.rx.position).unwrap();
         assert_eq!(paths.len(), row.paths.len());
         for (path, stored) in paths.iter().zip(&row.paths) {
-            assert!((path.delay() - stored.delay_s).abs() < 1e-18);
+            assert!((path.delay() - stored.wave.delay_s).abs() < 1e-18);
             assert!(path.interactions().same_surfaces(&stored.interactions.unwrap()));
         }
         by_boxes += row.paths.iter().filter(|p| surface_name(p.surface, 2).starts_with("box")).count();

@@ -37,18 +37,18 @@ fn rows_of_schema_1_are_those_of_today_without_what_came_later() {
                 let mut read = read.unwrap();
                 let made = rows.row(read.index).unwrap();
                 // Generator version 3 keeps a board's yaw within half a turn.
-                let board = read.board.map(Board::seen_from_either_side);
-                if board != read.board {
+                let board = read.layout.board.map(Board::seen_from_either_side);
+                if board != read.layout.board {
                     read.paths.iter_mut().for_each(|path| path.turn_box(0));
-                    read.board = board;
+                    read.layout.board = board;
                 }
                 let drawn = |row: &Record| {
-                    let board = row.board.map(|board| (board.shape.center, board.shape.size, board.region));
-                    (row.index, row.set, row.view, row.room, board, row.tx, row.rx, row.los)
+                    let board = row.layout.board.map(|board| (board.shape.center, board.shape.size, board.region));
+                    (row.index, row.set, row.view, row.layout.room, board, row.tx, row.rx, row.los)
                 };
                 assert_eq!(drawn(&read), drawn(&made));
                 // Its direction is an arc tangent.
-                let yaw = |row: &Record| row.board.map_or(0.0, |board| board.shape.yaw);
+                let yaw = |row: &Record| row.layout.board.map_or(0.0, |board| board.shape.yaw);
                 assert!((yaw(&read) - yaw(&made)).abs() <= 1e-15, "{} {}", yaw(&read), yaw(&made));
                 assert_eq!(read.materials, made.materials);
                 assert_eq!(read.tx_power_offset_db, made.tx_power_offset_db);
@@ -58,8 +58,8 @@ fn rows_of_schema_1_are_those_of_today_without_what_came_later() {
                     assert_eq!((read.surface, read.interactions), (made.surface, None));
                     assert!(made.interactions.is_some());
                     let values = |path: &RecordPath| {
-                        let [a, b] = path.coefficients;
-                        [path.delay_s, a.re, a.im, b.re, b.im, path.aoa_azimuth, path.aod_elevation]
+                        let [a, b] = path.wave.coefficients;
+                        [path.wave.delay_s, a.re, a.im, b.re, b.im, path.wave.aoa.azimuth, path.aod.elevation]
                     };
                     for (read, made) in values(read).into_iter().zip(values(made)) {
                         assert!((read - made).abs() <= 1e-12, "{read} {made}");

@@ -169,11 +169,12 @@ impl<'a> ShardWriter<'a, AtomicFile> {
         Self::to(file, path, manifest, plan, room)
     }
 
-    /// Makes the file durable and gives it its name. The memory is for the next shard.
-    pub(crate) fn finish(self) -> Result<(ShardInfo, Vec<u8>), DatasetError> {
+    /// Makes the file durable, if asked to, and gives it its name. The memory is for the next shard.
+    pub(crate) fn finish(self, durable: bool) -> Result<(ShardInfo, Vec<u8>), DatasetError> {
         let path = self.path.clone();
         let (info, file, room) = self.close()?;
-        file.commit_version().map_err(DatasetError::io(&path))?;
+        let committed = if durable { file.commit_version() } else { file.commit_name() };
+        committed.map_err(DatasetError::io(&path))?;
         Ok((info, room))
     }
 }

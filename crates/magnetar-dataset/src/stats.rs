@@ -108,7 +108,7 @@ impl Statistics {
         if let Some(count) = self.arrivals.get_mut(record.arrivals.found.len()) {
             *count += 1;
         }
-        if let Some(board) = record.board {
+        if let Some(board) = record.layout.board {
             self.regions[board.region as usize] += 1;
         }
         for arrival in &record.arrivals.found {
@@ -189,7 +189,7 @@ pub struct ArrivalErrors {
 /// phase, or with wideband AoAs the half plane in front of the array. Radians.
 fn true_phase_and_aoa(recipe: &Recipe, path: &RecordPath) -> (f64, f64) {
     let turns = recipe.band.carrier_hz * recipe.array.max_delay_difference_s();
-    let sine = libm::sin(path.aoa_azimuth) * libm::cos(path.aoa_elevation);
+    let sine = libm::sin(path.wave.aoa.azimuth) * libm::cos(path.wave.aoa.elevation);
     let phase = wrap(TAU * turns * sine);
     let seen = match recipe.sre.aoa_mode {
         AoaMode::Narrowband => phase / (TAU * turns),
@@ -215,11 +215,11 @@ pub fn arrival_errors(
 ) -> ArrivalErrors {
     let (phase, aoa) = true_phase_and_aoa(recipe, path);
     let scale = radio.amplitude_scale(record.tx_power_offset_db);
-    let truth = 10.0 * libm::log10((path.power() * scale * scale).max(f64::MIN_POSITIVE));
+    let truth = 10.0 * libm::log10((path.wave.power() * scale * scale).max(f64::MIN_POSITIVE));
     ArrivalErrors {
         phase: wrap(arrival.phase_rad - phase),
         aoa: arrival.aoa_rad - aoa,
-        aoa_unaliased: wrap(arrival.aoa_rad - path.aoa_azimuth),
+        aoa_unaliased: wrap(arrival.aoa_rad - path.wave.aoa.azimuth),
         snr_db: arrival.raw_snr_db - truth,
     }
 }
@@ -230,10 +230,10 @@ pub fn arrival_errors(
 pub fn matching_path<'a>(recipe: &Recipe, record: &'a Record, arrival: &Arrival) -> Option<&'a RecordPath> {
     let (cell, period) = (1.0 / recipe.band.bandwidth_hz, 1.0 / recipe.band.spacing_hz());
     let distance = |path: &RecordPath| {
-        let apart = (path.delay_s + record.rf_chain.timing_offset_s - arrival.delay_s).rem_euclid(period);
+        let apart = (path.wave.delay_s + record.rf_chain.timing_offset_s - arrival.delay_s).rem_euclid(period);
         apart.min(period - apart)
     };
-    record.paths.iter().filter(|path| distance(path) < cell).max_by(|a, b| a.power().total_cmp(&b.power()))
+    record.paths.iter().filter(|path| distance(path) < cell).max_by(|a, b| a.wave.power().total_cmp(&b.wave.power()))
 }
 
 fn percentiles(histogram: &Histogram) -> Option<Percentiles> {
@@ -284,7 +284,7 @@ pub fn stats(
             let mut found = [blank.clone(), blank.clone()];
             for record in dataset.shard_records(&name, shard, Columns::WithoutCsi)? {
                 let record = record?;
-                found[usize::from(record.board.is_some())].add(&record);
+                found[usize::from(record.layout.board.is_some())].add(&record);
                 progress(1);
             }
             Ok(found)

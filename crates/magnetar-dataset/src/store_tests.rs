@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use magnetar_files::npy::write_npy;
 use magnetar_files::{AtomicFile, is_folder, list_folder, read_bytes, remove_file};
+use num_complex::Complex32;
 
-use crate::{Columns, Dataset, Job, Manifest, Plan, Recipe, Slice, Summary, VerifyOptions, merge, verify};
+use crate::{
+    Campaign, Columns, Dataset, Job, Manifest, Plan, Recipe, Slice, Summary, VerifyOptions, import, merge, verify,
+};
 
 /// A folder in a store of its own.
 fn in_store(name: &str) -> PathBuf {
@@ -185,4 +189,46 @@ fn a_url_of_a_file_is_its_path() {
     let folder = tempfile::tempdir().unwrap();
     run(job(Path::new(&format!("file://{}/a%20b", folder.path().display())), 20));
     assert!(content(&folder.path().join("a b")) == local(20));
+}
+
+/// A campaign of rows of one wave, in shards of 16.
+fn campaign(folder: &Path, noise_variance: f64) -> Campaign {
+    let recipe = Recipe::load("paper", &["store.shard_rows=16".to_owned()]).unwrap();
+    std::fs::write(folder.join("small.toml"), recipe.to_toml()).unwrap();
+    let rows = 40;
+    write_npy(&folder.join("heard.npy"), &[rows, 512, 2], &vec![Complex32::new(3.0, 4.0); rows * 1024]).unwrap();
+    let poses: String = (0..rows).map(|n| format!("0.1,0.2,{n}\n")).collect();
+    std::fs::write(folder.join("rows.csv"), format!("x,y,heading_deg\n{poses}")).unwrap();
+    let text = format!(
+        "name = \"a wave\"\nscene = \"lab\"\nrecipe = \"small.toml\"\n[receiver]\nnoise_variance = {noise_variance:?}\n\
+         [[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n"
+    );
+    std::fs::write(folder.join("campaign.toml"), text).unwrap();
+    Campaign::load(&folder.join("campaign.toml")).unwrap()
+}
+
+#[test]
+fn an_import_into_a_store_is_that_of_a_folder_and_goes_on_where_it_stopped() {
+    let (out, folder) = (in_store("import"), tempfile::tempdir().unwrap());
+    let local = folder.path().join("data");
+    import(&campaign(folder.path(), 1.0), &local, &|_| {}).unwrap();
+    let whole = content(&local);
+    let again = || import(&campaign(folder.path(), 1.0), &out, &|_| {}).unwrap();
+    assert_eq!(again().rows, 40);
+    assert!(content(&out) == whole);
+    // Stopped before the manifest named its shards; one was lost.
+    let mut manifest = Manifest::read(&out).unwrap();
+    manifest.splits["test"].shards.truncate(1);
+    manifest.write(&out).unwrap();
+    remove_file(&out.join("test/part-00001.parquet")).unwrap();
+    again();
+    assert!(content(&out) == whole);
+    // The same recordings under other settings, and other recordings, are other datasets.
+    let error = import(&campaign(folder.path(), 2.0), &out, &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("settings have changed"), "{error}");
+    let mut other = campaign(folder.path(), 1.0);
+    other.name = "another".to_owned();
+    let error = import(&other, &out, &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("holds another dataset"), "{error}");
+    assert!(content(&out) == whole);
 }

@@ -89,7 +89,7 @@ fn views_of_a_set_share_tx_and_layout() {
     for set in rows.chunks(5) {
         for (view, row) in set.iter().enumerate() {
             assert_eq!((row.set, row.view as usize), (set[0].set, view));
-            assert_eq!((row.room, row.board, row.tx), (set[0].room, set[0].board, set[0].tx));
+            assert_eq!((&row.layout, row.tx), (&set[0].layout, set[0].tx));
             assert_eq!(row.materials, set[0].materials);
             assert!(view == 0 || row.rx != set[0].rx);
             assert!(view == 0 || row.tx_power_offset_db != set[0].tx_power_offset_db);
@@ -105,7 +105,7 @@ fn an_axis_that_a_row_does_not_use_leaves_the_row_as_it_was() {
     for index in 0..20 {
         let rows = [&a, &b].map(|recipe| generate_record(recipe, 9, "train", index).unwrap());
         if split.has_board(index) {
-            assert_ne!(rows[0].board, rows[1].board);
+            assert_ne!(rows[0].layout.board, rows[1].layout.board);
             assert_eq!(rows[0].rf_chain, rows[1].rf_chain);
             assert_eq!(rows[0].tx, rows[1].tx);
         } else {
@@ -216,6 +216,34 @@ fn slices_merge_into_the_same_dataset() {
     {
         assert!(Plan::new(Job { slice, ..job(&recipe, &out("none"), 45, 2) }).is_err());
     }
+}
+
+#[test]
+fn parts_that_are_used_up_become_the_same_dataset() {
+    let recipe = recipe(&["store.csi=none"]);
+    let folder = tempfile::tempdir().unwrap();
+    let out = |name: &str| folder.path().join(name);
+    let whole = job(&recipe, &out("whole"), 45, 2);
+    run(whole.clone());
+    for (name, part) in [("a", 1), ("b", 2), ("c", 3)] {
+        // Such parts need not be durable before they are taken over.
+        let durable = name == "b";
+        run(Job { slice: Slice::Part { part, parts: 3 }, durable, out: out(name), ..whole.clone() });
+        assert_eq!(out(name).join("README.md").exists(), durable);
+    }
+    let parts = [Part::Moved(out("a")), Part::Copied(out("b")), Part::Moved(out("c"))];
+    gather(&parts, &out("gathered"), &|_| {}).unwrap();
+    assert!(files(&out("gathered")) == files(&out("whole")));
+    assert_eq!(check(&out("gathered")), Vec::<String>::new());
+    let shards = |name: &str| files(&out(name)).keys().filter(|path| path.ends_with(".parquet")).count();
+    assert_eq!([shards("a"), shards("c")], [0, 0]);
+    assert!(shards("b") > 0);
+    // One that is not what was recorded is not taken.
+    let shard = out("b/test/part-00002.parquet");
+    fs::write(&shard, "short").unwrap();
+    let problem = gather(&[Part::Moved(out("b"))], &out("damaged"), &|_| {}).unwrap_err().to_string();
+    assert!(problem.contains("part-00002.parquet") && problem.contains("generate this part again"), "{problem}");
+    assert!(shard.exists());
 }
 
 /// A backend with a name of its own.

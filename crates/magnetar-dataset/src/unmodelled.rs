@@ -10,23 +10,10 @@ use rand::rngs::ChaCha8Rng;
 
 use crate::recipe::ModelError;
 use crate::stream::uniform;
+use crate::wave::{DeviceDirection, ReceivedWave};
 
 /// The most a row can have; the Poisson number is held there.
 const MOST: usize = 32;
-
-/// One arrival beyond the traced paths, as it was received.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct UnmodelledArrival {
-    /// Delay to the array's centre, seconds.
-    pub delay_s: f64,
-    /// Passband coefficient at each RX element, antennas included, before the link scale and without the propagation
-    /// phase.
-    pub coefficients: [Complex64; 2],
-    /// Direction of arrival in the RX's own frame, from the RX towards the source: azimuth, radians in [-pi, pi).
-    pub aoa_azimuth: f64,
-    /// Its elevation, radians.
-    pub aoa_elevation: f64,
-}
 
 /// Draws the unmodelled arrivals of a row beside its traced paths and adds them to those.
 pub(crate) fn add_unmodelled(
@@ -35,7 +22,7 @@ pub(crate) fn add_unmodelled(
     pattern: Option<&PatternError>,
     mut rng: ChaCha8Rng,
     paths: &mut Vec<ElementPath>,
-) -> Vec<UnmodelledArrival> {
+) -> Vec<ReceivedWave> {
     let power = |path: &ElementPath| path.gain.iter().map(Complex64::norm_sqr).sum::<f64>() / 2.0;
     let strongest = paths.iter().map(power).fold(0.0, f64::max);
     let first = paths.iter().map(|path| path.delay[0].midpoint(path.delay[1])).fold(f64::INFINITY, f64::min);
@@ -62,8 +49,7 @@ pub(crate) fn add_unmodelled(
             pattern.turn(&direction, &mut path);
         }
         paths.push(path);
-        let (aoa_azimuth, aoa_elevation) = (azimuth, elevation);
-        added.push(UnmodelledArrival { delay_s, coefficients: path.gain, aoa_azimuth, aoa_elevation });
+        added.push(ReceivedWave { delay_s, coefficients: path.gain, aoa: DeviceDirection { azimuth, elevation } });
     }
     added
 }

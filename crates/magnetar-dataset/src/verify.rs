@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::card;
-use crate::columns::{self, ColumnError, leaves};
+use crate::columns::{self, ColumnError, leaves, wave_numbers};
 use crate::dataset::{Columns, Dataset};
 use crate::error::DatasetError;
 use crate::folder::shard_number;
@@ -188,11 +188,11 @@ fn check_record(record: &Record, index: u64, split: &Split, measured: bool) -> R
     if record.index != index || record.set != index / views || u64::from(record.view) != index % views {
         return Err(format!("index {}, set {}, view {} are out of order", record.index, record.set, record.view));
     }
-    if !measured && record.board.is_some() != split.has_board(record.set) {
+    if !measured && record.layout.board.is_some() != split.has_board(record.set) {
         return Err("has a board where it should have none, or none where it should".into());
     }
     for (name, pose) in [("tx", &record.tx), ("rx", &record.rx)] {
-        if !record.room.contains(&pose.position) {
+        if !record.layout.room.contains(&pose.position) {
             return Err(format!("{name} is outside the room"));
         }
         if !(-std::f64::consts::PI..std::f64::consts::PI).contains(&pose.heading) {
@@ -200,14 +200,13 @@ fn check_record(record: &Record, index: u64, split: &Split, measured: bool) -> R
         }
     }
     let mut numbers = vec![record.tx_power_offset_db, record.rf_chain.timing_offset_s];
-    for BoxShape { center, size, yaw } in record.standing() {
+    for BoxShape { center, size, yaw } in record.layout.standing() {
         numbers.extend(center.iter().chain(size.iter()).chain([&yaw]));
     }
     for path in &record.paths {
-        let [a, b] = path.coefficients;
-        numbers.extend([path.delay_s, a.re, a.im, b.re, b.im]);
-        numbers.extend([path.aoa_azimuth, path.aoa_elevation, path.aod_azimuth, path.aod_elevation]);
-        if path.delay_s <= 0.0 {
+        numbers.extend(wave_numbers(&path.wave));
+        numbers.extend([path.aod.azimuth, path.aod.elevation]);
+        if path.wave.delay_s <= 0.0 {
             return Err("a path's delay is not positive".into());
         }
     }

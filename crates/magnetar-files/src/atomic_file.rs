@@ -78,6 +78,21 @@ impl AtomicFile {
         operation::sync_folder(folder_of(&target))
     }
 
+    /// Gives the file its name, whole for every process of this machine but not yet durable: somebody else sees to that. An
+    /// object of a store is put as by [`Self::commit_version`].
+    ///
+    /// # Errors
+    /// Writing or renaming failed, and the target is unchanged.
+    pub fn commit_name(self) -> io::Result<()> {
+        match self.0 {
+            Kind::Object(object) => object.commit_version(),
+            Kind::File { writer, temporary, target } => {
+                let _open = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+                temporary.persist(&target)
+            }
+        }
+    }
+
     /// As [`Self::commit`], for a file that others may write at the same time. Of an object that two put, one wins; if what
     /// is there has the same bytes, this is done, too, and if not, it is replaced unless somebody else replaces it.
     ///
@@ -124,18 +139,20 @@ mod tests {
 
     #[test]
     fn nothing_appears_before_commit() {
-        let (directory, target) = temporary_path("out.bin");
-        let mut file = AtomicFile::create(&target).unwrap();
-        file.write_all(b"whole").unwrap();
-        assert!(!target.exists());
-        file.commit().unwrap();
-        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+        for commit in [AtomicFile::commit, AtomicFile::commit_name] {
+            let (directory, target) = temporary_path("out.bin");
+            let mut file = AtomicFile::create(&target).unwrap();
+            file.write_all(b"whole").unwrap();
+            assert!(!target.exists());
+            commit(file).unwrap();
+            assert_eq!(std::fs::read(&target).unwrap(), b"whole");
 
-        let mut abandoned = AtomicFile::create(&target).unwrap();
-        abandoned.write_all(b"half").unwrap();
-        drop(abandoned);
-        assert_eq!(std::fs::read(&target).unwrap(), b"whole");
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+            let mut abandoned = AtomicFile::create(&target).unwrap();
+            abandoned.write_all(b"half").unwrap();
+            drop(abandoned);
+            assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+            assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+        }
     }
 
     #[test]

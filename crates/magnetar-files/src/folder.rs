@@ -102,6 +102,23 @@ pub fn rename_file(from: &Path, to: &Path) -> io::Result<()> {
     operation::sync_folder(folder_of(to))
 }
 
+/// Gives a whole file of this machine a name in another folder of its file system, replacing what had it. The name lasts once
+/// that folder is synced: of many files, the folder is synced once.
+///
+/// # Errors
+/// Renaming failed; `CrossesDevices` if the folder is on another file system.
+pub fn move_file(from: &Path, to: &Path) -> io::Result<()> {
+    operation::rename(from, to)
+}
+
+/// Makes the names in a folder last. Those in a store do.
+///
+/// # Errors
+/// The system refused.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    if is_in_store(folder) { Ok(()) } else { operation::sync_folder(folder) }
+}
+
 /// Where the next version of a file waits until the manifest that names it is written. It has another ending, so that
 /// whoever reads all files of a kind in a folder sees one version.
 #[must_use]

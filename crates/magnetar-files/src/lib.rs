@@ -7,6 +7,7 @@ mod atomic_folder;
 mod bounded_read;
 #[cfg(feature = "fault-injection")]
 mod fault;
+mod file_set;
 mod folder;
 mod guard;
 mod input_file;
@@ -25,9 +26,10 @@ mod versioned;
 pub use atomic_file::AtomicFile;
 pub use atomic_folder::AtomicFolder;
 pub use bounded_read::{BoundedReadError, open_file, read_bytes, read_text};
+pub use file_set::FileSet;
 pub use folder::{
-    FolderLock, create_folder, exists, file_size, file_sizes, is_folder, list_folder, nearest_folder, remove_file,
-    remove_unfinished, rename_file, replacement_path,
+    FolderLock, create_folder, exists, file_size, file_sizes, is_folder, list_folder, move_file, nearest_folder,
+    remove_file, remove_unfinished, rename_file, replacement_path, sync_folder,
 };
 pub use guard::{ReaderPanicked, guard};
 pub use input_file::{InputFile, InputReader};

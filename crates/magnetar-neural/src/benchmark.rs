@@ -54,7 +54,7 @@ impl OverSeeds {
 
 /// The paper's columns.
 #[derive(Debug, Clone, Serialize)]
-pub struct Columns {
+pub struct BenchmarkColumns {
     /// Rows that were scored.
     pub rows: u64,
     /// Joint NLL, nat.
@@ -73,7 +73,7 @@ pub struct Columns {
     pub joint_hit_percent: OverSeeds,
 }
 
-impl Columns {
+impl BenchmarkColumns {
     fn of(metrics: &[BalancedMetrics]) -> Option<Self> {
         let first = metrics.first()?;
         let over = |of: fn(&BalancedMetrics) -> f64| OverSeeds::of(&metrics.iter().map(of).collect::<Vec<_>>());
@@ -104,17 +104,17 @@ impl Columns {
 #[derive(Debug, Clone, Serialize)]
 pub struct ByBoard {
     /// Both, weighed equally.
-    pub balanced: Columns,
+    pub balanced: BenchmarkColumns,
     /// Rows without a board.
-    pub no_board: Option<Columns>,
+    pub no_board: Option<BenchmarkColumns>,
     /// Rows with one.
-    pub board: Option<Columns>,
+    pub board: Option<BenchmarkColumns>,
 }
 
 impl ByBoard {
     fn of(evaluations: &[Evaluation]) -> Option<Self> {
         let columns = |of: &dyn Fn(&Evaluation) -> Option<BalancedMetrics>| {
-            Columns::of(&evaluations.iter().map(of).collect::<Option<Vec<_>>>()?)
+            BenchmarkColumns::of(&evaluations.iter().map(of).collect::<Option<Vec<_>>>()?)
         };
         Some(Self {
             balanced: columns(&|e| e.scores.metrics())?,

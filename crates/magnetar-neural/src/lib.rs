@@ -25,7 +25,7 @@ mod testing;
 pub mod train;
 
 pub use array::Array;
-pub use benchmark::{Benchmark, BenchmarkLine, BenchmarkStep, ByBoard, Columns, Contestant, OverSeeds};
+pub use benchmark::{Benchmark, BenchmarkColumns, BenchmarkLine, BenchmarkStep, ByBoard, Contestant, OverSeeds};
 pub use design::{Design, Widths};
 pub use designs::Network;
 pub use engine::Engine;

@@ -83,4 +83,9 @@ impl<E: Engine> Net<'_, E> {
     pub(crate) fn parameter(&self, name: &str) -> &E::Tensor {
         self.parameters.0.get(name).expect("parameters are checked against their plans when a model is made")
     }
+
+    /// Weight and bias of a layer.
+    pub(crate) fn weight_and_bias(&self, layer: &str) -> [&E::Tensor; 2] {
+        ["weight", "bias"].map(|part| self.parameter(&format!("{layer}.{part}")))
+    }
 }

@@ -24,6 +24,7 @@ const SHIPPED: &[ShippedModel] = shipped![
     "np2-paper",
     "np4-paper",
     "np5-paper",
+    "np6-field",
     "sm1-paper",
     "sm2-paper",
     "sm3-paper",

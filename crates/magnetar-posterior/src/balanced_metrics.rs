@@ -65,6 +65,21 @@ pub struct Reliability {
     pub support: f64,
 }
 
+/// Balanced mass and hits in cones that open from 20 to 180 degrees.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConeMetrics {
+    /// Normalised area under the mass curve, %.
+    pub cone_mass_auc_percent: f64,
+    /// Normalised area under the hit curve, %.
+    pub cone_hit_auc_percent: f64,
+    /// Openings, degrees.
+    pub cone_opening_deg: Vec<f64>,
+    /// Mass by opening, %.
+    pub cone_mass_percent: Vec<f64>,
+    /// Hits by opening, %.
+    pub cone_hit_percent: Vec<f64>,
+}
+
 /// Balanced metrics of one scorer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BalancedMetrics {
@@ -96,16 +111,9 @@ pub struct BalancedMetrics {
     pub p1m_percent_stderr: f64,
     /// Mass within 1 m at the heading bin nearest the truth, %.
     pub p_joint_percent: f64,
-    /// Normalised area under the cone-mass curve over 20-180 degrees, %.
-    pub cone_mass_auc_percent: f64,
-    /// Normalised area under the cone-hit curve over 20-180 degrees, %.
-    pub cone_hit_auc_percent: f64,
-    /// Cone openings, degrees.
-    pub cone_opening_deg: Vec<f64>,
-    /// Cone mass by opening, %.
-    pub cone_mass_percent: Vec<f64>,
-    /// Cone hits by opening, %.
-    pub cone_hit_percent: Vec<f64>,
+    /// Mass and hits in cones about the true TX.
+    #[serde(flatten)]
+    pub cones: ConeMetrics,
     /// HPD reliability at 0.1 ... 0.9.
     pub reliability: Vec<Reliability>,
 }
@@ -142,11 +150,13 @@ impl BalancedMetrics {
             p1m_percent: 100.0 * p1m.mean,
             p1m_percent_stderr: 100.0 * p1m.stderr,
             p_joint_percent: 100.0 * p_joint.mean,
-            cone_mass_auc_percent: normalised_area(&cone_mass),
-            cone_hit_auc_percent: normalised_area(&cone_hit),
-            cone_opening_deg: CONE_OPENINGS_DEG.to_vec(),
-            cone_mass_percent: cone_mass,
-            cone_hit_percent: cone_hit,
+            cones: ConeMetrics {
+                cone_mass_auc_percent: normalised_area(&cone_mass),
+                cone_hit_auc_percent: normalised_area(&cone_hit),
+                cone_opening_deg: CONE_OPENINGS_DEG.to_vec(),
+                cone_mass_percent: cone_mass,
+                cone_hit_percent: cone_hit,
+            },
             reliability,
         }
     }
@@ -235,8 +245,8 @@ mod tests {
         assert!((s.hpd_gap_pp - 100.0 * gap).abs() < 1e-9);
         // Coverage 0.4 is reached at nominal 0.16, where the support is 0.032.
         assert!((s.v40_percent - 3.2).abs() < 1e-9);
-        assert!((s.cone_mass_auc_percent - 50.0).abs() < 1e-9);
-        assert!((s.cone_hit_auc_percent - 100.0).abs() < 1e-9);
+        assert!((s.cones.cone_mass_auc_percent - 50.0).abs() < 1e-9);
+        assert!((s.cones.cone_hit_auc_percent - 100.0).abs() < 1e-9);
         assert!((s.p1m_percent - 50.0).abs() < 1e-12);
     }
 }

@@ -55,6 +55,14 @@ pub fn fuse(posteriors: &[Volume]) -> Result<Fused, PosteriorError> {
     Ok(Fused { early, late, kappa, joint })
 }
 
+impl Fused {
+    /// Common-heading compatibility where late fusion puts its mass, in [0, 1].
+    #[must_use]
+    pub fn mean_kappa(&self) -> f64 {
+        self.late.iter().zip(&self.kappa).map(|(q, k)| q * k).sum()
+    }
+}
+
 fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = values.clone().fold(f64::NEG_INFINITY, f64::max);
     if top.is_finite() { top + libm::log(values.map(|v| libm::exp(v - top)).sum::<f64>()) } else { f64::NEG_INFINITY }

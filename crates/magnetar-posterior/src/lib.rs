@@ -29,7 +29,7 @@ mod uniform;
 mod volume;
 
 pub use balanced::{BalancedMean, REPLAY_LEVELS, Stratum};
-pub use balanced_metrics::{BalancedMetrics, BalancedScores, Reliability};
+pub use balanced_metrics::{BalancedMetrics, BalancedScores, ConeMetrics, Reliability};
 pub use error::PosteriorError;
 pub use features::{
     DISPLACEMENT_SCALE_M, Features, RANGE_FLOOR_M, SNR_SCALE_DB, heading_channels, query_channels, spatial_channels,

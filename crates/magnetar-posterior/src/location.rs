@@ -103,7 +103,7 @@ impl Location {
     /// Common-heading compatibility where late fusion puts its mass, in [0, 1]; of several snapshots.
     #[must_use]
     pub fn kappa(&self) -> Option<f64> {
-        self.fused.as_ref().map(|fused| fused.late.iter().zip(&fused.kappa).map(|(q, k)| q * k).sum())
+        self.fused.as_ref().map(Fused::mean_kappa)
     }
 }
 

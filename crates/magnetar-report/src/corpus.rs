@@ -35,7 +35,7 @@ pub fn row_scene(record: &Record, recipe: &Recipe) -> Result<Scene, ReportError>
         f64::midpoint(room.min.z, room.max.z),
     );
     if let Some(nominal) = recipe.nominal_scene()? {
-        let boxes = nominal.scene.boxes.into_iter().zip(&record.boxes);
+        let boxes = nominal.scene.boxes.into_iter().zip(&record.layout.boxes);
         scene.boxes = boxes.map(|(own, shape)| SceneBox { shape: *shape, ..own }).collect();
         scene.materials = nominal.scene.materials;
         if recipe.has_scene_materials() {

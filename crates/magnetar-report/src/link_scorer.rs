@@ -45,13 +45,13 @@ struct Key {
     margins_m: [f64; 2],
 }
 
-/// A link to be scored.
-pub(crate) struct LinkToScore<'a> {
+/// A link and what its receiver found.
+pub(crate) struct ObservedLink<'a> {
     /// The row it is, if it is one as stored.
     pub number: Option<RowNumber<'a>>,
-    /// The world; of a scene's twin, materials included.
+    /// The world; materials count for a scene's twin.
     pub scene: &'a Scene,
-    /// The TX: its height is known, and that candidates must include it.
+    /// The TX; to a scorer, its height is known, and that candidates must include it.
     pub tx: &'a Pose,
     /// The RX.
     pub rx: &'a Pose,
@@ -179,7 +179,7 @@ impl LinkScorer {
     ///
     /// # Errors
     /// If the scene makes no sense, no candidate is left, or the scorer has nothing for this link.
-    pub(crate) fn score(&self, link: &LinkToScore<'_>, settings: &LinkSettings) -> Result<LinkPosterior, ReportError> {
+    pub(crate) fn score(&self, link: &ObservedLink<'_>, settings: &LinkSettings) -> Result<LinkPosterior, ReportError> {
         let scorer = self.scorer(link.scene, link.tx, &[*link.rx], settings)?;
         let layout = layout(link.scene);
         let support = Support::centred(&link.scene.room, SupportSize::EVALUATION)?;

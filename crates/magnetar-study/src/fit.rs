@@ -44,7 +44,7 @@ impl FitRow {
         let view = ReceiverView::of(record);
         let Candidates { support, target, .. } = Candidates::evaluation(&view, size, &truth(record))?;
         let left_out = assignment_index(recipe, &record.materials);
-        Ok(Self { view, support, target, left_out, board: record.board.is_some() })
+        Ok(Self { view, support, target, left_out, board: record.layout.board.is_some() })
     }
 
     fn volume(&self, scorer: &TwinScorer) -> Result<Volume, PosteriorError> {
@@ -206,7 +206,7 @@ impl<'a> Fit<'a> {
 
 /// How temperature and floor were chosen, and what they reach on the rows they were chosen on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Calibration {
+pub struct TwinCalibration {
     /// Exponent of the likelihood.
     pub temperature: f64,
     /// Share that is spread evenly.
@@ -225,12 +225,12 @@ pub struct Calibration {
 ///
 /// # Errors
 /// When a row cannot be scored.
-pub fn calibrate(scorer: &TwinScorer, rows: &[FitRow]) -> Result<Calibration, PosteriorError> {
+pub fn calibrate(scorer: &TwinScorer, rows: &[FitRow]) -> Result<TwinCalibration, PosteriorError> {
     let (_, least, _) = PARAMETER_RANGES[CALIBRATED[1]];
     let plain = TwinParameters { temperature: 1.0, uniform_share: least, ..*scorer.parameters() };
     let scorer = scorer.with_parameters(plain);
     let volumes = rows.par_iter().map(|row| row.volume(&scorer)).collect::<Result<Vec<Volume>, _>>()?;
-    let cost = |c: &Calibration| c.nll + NAT_PER_POINT * c.hpd_gap_pp;
+    let cost = |c: &TwinCalibration| c.nll + NAT_PER_POINT * c.hpd_gap_pp;
     let mut best = judge(rows, &volumes, 1.0, 0.01)?;
     // Each in turn, twice: the two hardly depend on each other.
     for _ in 0..2 {
@@ -247,7 +247,7 @@ pub fn calibrate(scorer: &TwinScorer, rows: &[FitRow]) -> Result<Calibration, Po
 }
 
 /// NLL and HPD gap of posteriors after another temperature and floor.
-fn judge(rows: &[FitRow], volumes: &[Volume], temperature: f64, share: f64) -> Result<Calibration, PosteriorError> {
+fn judge(rows: &[FitRow], volumes: &[Volume], temperature: f64, share: f64) -> Result<TwinCalibration, PosteriorError> {
     let judged: Vec<(f64, [f64; 9])> = rows
         .par_iter()
         .zip(volumes)
@@ -279,7 +279,7 @@ fn judge(rows: &[FitRow], volumes: &[Volume], temperature: f64, share: f64) -> R
     let assignments = rows.iter().filter_map(|row| row.left_out).max().map_or(0, |most| most + 1);
     let bias_pp = (0..assignments).map(bias).collect();
     let nll = balanced(rows, &nlls)?;
-    Ok(Calibration { temperature, uniform_share: share, nll, hpd_gap_pp: 100.0 * gap, bias_pp })
+    Ok(TwinCalibration { temperature, uniform_share: share, nll, hpd_gap_pp: 100.0 * gap, bias_pp })
 }
 
 #[cfg(test)]

@@ -83,10 +83,10 @@ pub fn fuse_set(
         plane.iter().enumerate().filter(|(n, _)| close(*n)).map(|(_, m)| m).sum()
     };
     let single = volumes.iter().map(|v| near(&v.position_marginal())).sum::<f64>() / volumes.len() as f64;
-    let kappa: f64 = fused.late.iter().zip(&fused.kappa).map(|(q, k)| q * k).sum();
+    let kappa = fused.mean_kappa();
     let even = (size.headings as f64).powi(1 - i32::try_from(views.len()).unwrap_or(i32::MAX));
     let (early, late) = (near(&fused.early), near(&fused.late));
-    Ok(SetResult { board: first.board.is_some(), early, late, kappa, kappa_over_even: kappa / even, single })
+    Ok(SetResult { board: first.layout.board.is_some(), early, late, kappa, kappa_over_even: kappa / even, single })
 }
 
 /// Fuses every set of a split's rows, in order.

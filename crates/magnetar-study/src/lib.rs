@@ -36,7 +36,7 @@ mod scorers;
 pub mod sweep;
 mod twin_model;
 
-pub use audit::{Audit, ConditionAudit, Mean, audit, audit_rows};
+pub use audit::{Audit, AuditedSplits, ConditionAudit, Mean, audit, audit_onto_card, audit_rows};
 pub use calibration::{
     FoundOffsets, HeldOut, OFFSET_KEYS, OffsetEstimate, OffsetKey, calibrate_receiver, calibrate_receiver_rows,
 };
@@ -46,7 +46,7 @@ pub use evaluation::{
     Evaluation, evaluate, map_posteriors, map_rows, needed_columns, post_indices, score_aligned, score_record,
 };
 pub use evaluation_json::{evaluation_json, scores_json};
-pub use fit::{Calibration, Fit, FitRow, FitState, LEAST_GAIN, calibrate, withheld_nll};
+pub use fit::{Fit, FitRow, FitState, LEAST_GAIN, TwinCalibration, calibrate, withheld_nll};
 pub use fit_checkpoint::FitOrigin;
 pub use fusion_study::{FusionSummary, SetResult, fuse_all, fuse_set};
 pub use posterior_table::{PosteriorOrigin, PosteriorRow, PosteriorTable};

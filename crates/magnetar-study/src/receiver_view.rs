@@ -68,5 +68,5 @@ pub fn stratum(record: &Record) -> Stratum {
         let site = format!("{:05}", replayed.site);
         groups.extend([replayed.placement.to_string(), replayed.protocol.label().to_owned(), site]);
     }
-    Stratum { board: record.board.is_some(), groups }
+    Stratum { board: record.layout.board.is_some(), groups }
 }

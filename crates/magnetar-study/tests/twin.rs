@@ -40,7 +40,7 @@ fn record(index: u64) -> Record {
 #[test]
 fn the_truth_does_not_reach_the_posterior() {
     let honest = record(3);
-    let s = Support::centred(&honest.room, SupportSize::EVALUATION).unwrap();
+    let s = Support::centred(&honest.layout.room, SupportSize::EVALUATION).unwrap();
     let score = |r: &Record| {
         let v = ReceiverView::of(r);
         scorer().score(&v.layout, &v.rx, &v.arrivals, &s).unwrap()
@@ -67,7 +67,7 @@ fn the_truth_does_not_reach_the_posterior() {
 #[test]
 fn threads_do_not_change_a_bit() {
     let r = record(4);
-    let s = Support::centred(&r.room, SupportSize::EVALUATION).unwrap();
+    let s = Support::centred(&r.layout.room, SupportSize::EVALUATION).unwrap();
     let v = ReceiverView::of(&r);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -81,7 +81,7 @@ fn a_few_test_rows_are_far_better_than_uniform() {
     let mut total = 0.0;
     for index in 0..24 {
         let r = record(index);
-        let s = Support::centred(&r.room, SupportSize::EVALUATION).unwrap();
+        let s = Support::centred(&r.layout.room, SupportSize::EVALUATION).unwrap();
         let mask = s.mask(&r.rx);
         let v = ReceiverView::of(&r);
         let volume = scorer().score(&v.layout, &v.rx, &v.arrivals, &s).unwrap();
@@ -95,7 +95,7 @@ fn a_few_test_rows_are_far_better_than_uniform() {
 #[test]
 fn every_ablation_and_an_odd_support_work() {
     let r = record(5);
-    let s = Support::centred(&r.room, SupportSize { headings: 7, rows: 5, columns: 11 }).unwrap();
+    let s = Support::centred(&r.layout.room, SupportSize { headings: 7, rows: 5, columns: 11 }).unwrap();
     let v = ReceiverView::of(&r);
     for ablation in Ablation::ALL {
         let volume = scorer().ablated(ablation).score(&v.layout, &v.rx, &v.arrivals, &s).unwrap();
@@ -104,7 +104,7 @@ fn every_ablation_and_an_odd_support_work() {
     let jittered = {
         use rand::SeedableRng;
         let mut rng = rand::rngs::ChaCha8Rng::seed_from_u64(1);
-        Support::training(&r.room, s.size(), [r.tx.position.x, r.tx.position.y], &mut rng).unwrap()
+        Support::training(&r.layout.room, s.size(), [r.tx.position.x, r.tx.position.y], &mut rng).unwrap()
     };
     check(&scorer().score(&v.layout, &v.rx, &v.arrivals, &jittered).unwrap(), &jittered.mask(&r.rx));
 }

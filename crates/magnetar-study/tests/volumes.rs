@@ -78,7 +78,7 @@ fn what_a_scorer_wrote_scores_as_it_does_and_pairs_to_nothing() {
 
 fn score(file: &Path, number: Option<RowNumber<'_>>, size: SupportSize) -> Result<Volume, String> {
     let record = &records(1)[0];
-    let (view, support) = (ReceiverView::of(record), Support::centred(&record.room, size).unwrap());
+    let (view, support) = (ReceiverView::of(record), Support::centred(&record.layout.room, size).unwrap());
     let row = ScoreRow { number, ..view.on(&support) };
     let scorer = VolumeFile::open(file).map_err(|e| e.to_string())?;
     scorer.score(&[row]).map(|mut volumes| volumes.pop().unwrap()).map_err(|e| e.to_string())
@@ -119,7 +119,7 @@ fn wrong_arrays_say_what_is_wrong() {
     // A file belongs to one split.
     let scorer = VolumeFile::open(&path).unwrap();
     let record = &records(1)[0];
-    let (view, support) = (ReceiverView::of(record), Support::centred(&record.room, SIZE).unwrap());
+    let (view, support) = (ReceiverView::of(record), Support::centred(&record.layout.room, SIZE).unwrap());
     let of = |split| ScoreRow { number: Some(RowNumber { split, index: 0 }), ..view.on(&support) };
     assert!(scorer.score(&[of("val")]).is_ok());
     assert!(scorer.score(&[of("test")]).unwrap_err().to_string().contains("holds volumes of split val"));

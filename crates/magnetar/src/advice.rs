@@ -103,6 +103,8 @@ pub fn with_flags(error: impl std::fmt::Display) -> anyhow::Error {
             "carrier_hz" => "carrier-ghz".to_owned(),
             "bandwidth_hz" => "bandwidth-mhz".to_owned(),
             "spacing_m" => "spacing-mm".to_owned(),
+            "positions_m" => "positions-mm".to_owned(),
+            "excluded_bins" => "exclude-bins".to_owned(),
             _ => key.replace('_', "-"),
         };
         Some(format!("--{name} ({}){rest}", word.strip_suffix(rest).unwrap_or(word)))
@@ -174,6 +176,7 @@ mod tests {
         assert_eq!(told("sre.p_fa = 2: expected less"), "--p-fa (sre.p_fa) = 2: expected less");
         assert_eq!(told("band.carrier_hz = 0: no"), "--carrier-ghz (band.carrier_hz) = 0: no");
         assert_eq!(told("array.spacing_m: bad"), "--spacing-mm (array.spacing_m): bad");
+        assert_eq!(told("sre.excluded_bins = 9: no"), "--exclude-bins (sre.excluded_bins) = 9: no");
     }
 
     #[test]

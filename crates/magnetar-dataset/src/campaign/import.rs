@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use magnetar_files::AtomicFolder;
+use magnetar_files::place;
 use magnetar_signal::Receiver;
 use magnetar_signal::sre::SreOptions;
 use num_complex::Complex32;
 
+use super::destination::Destination;
 use super::measured_world::MeasuredWorld;
 use super::opened::{Opened, Source};
 use super::rows::CampaignRow;
 use super::shards::Shards;
 use super::{Campaign, Measured, MeasuredFile};
-use crate::card;
 use crate::error::DatasetError;
-use crate::manifest::{Manifest, SplitManifest, write_whole};
+use crate::manifest::{Manifest, SplitManifest};
 use crate::recipe::{Recipe, Split};
 use crate::replay::Protocol;
 use crate::shard::digest;
@@ -34,10 +34,11 @@ pub struct Imported {
     pub manifest: Manifest,
 }
 
-/// Makes a dataset of a campaign in a folder that is not there yet or empty. `progress` hears of rows.
+/// Makes a dataset of a campaign in a folder that is not there yet or empty, or in a store. `progress` hears of rows.
 ///
 /// # Errors
-/// Whatever is wrong with a file, with its place; nothing is left behind then.
+/// Whatever is wrong with a file, with its place. A folder is not there then; in a store lies what the same import, started
+/// again, goes on from.
 pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result<Imported, DatasetError> {
     let mut recipe = campaign.recipe()?;
     let mut recordings = Vec::new();
@@ -60,15 +61,16 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
     let receivers = receivers(campaign, &recipe, &recordings)?;
     let mut manifest = Manifest::new(&recipe, 0);
     manifest.measured = Some(Measured { campaign: campaign.name.clone(), truth, files: files(campaign)? });
-    let folder = AtomicFolder::create(out, |_| false).map_err(DatasetError::io(out))?;
+    for (name, split) in &recipe.splits {
+        let whole = SplitManifest { rows: split.rows(), views: split.views, ..SplitManifest::default() };
+        manifest.splits.insert(name.clone(), whole);
+    }
+    let out = &*place(out)?;
+    let destination = Destination::create(out, &mut manifest)?;
     let mut world = MeasuredWorld::new(campaign, &recipe)?;
     let (mut rows, mut silent, mut doubtful_noise) = (0, 0, None);
     for (name, split) in &recipe.splits {
-        let inside = folder.path().join(name);
-        magnetar_files::create_folder(&inside).map_err(DatasetError::io(&inside))?;
-        let whole = SplitManifest { rows: split.rows(), views: split.views, ..SplitManifest::default() };
-        manifest.splits.insert(name.clone(), whole);
-        let mut shards = Shards::new(folder.path(), name, split.rows(), u64::from(recipe.store.shard_rows));
+        let mut shards = Shards::new(&destination, name, split.rows(), u64::from(recipe.store.shard_rows));
         for (opened, receiver) in
             recordings.iter_mut().zip(&receivers).filter(|(o, _)| o.splits.contains(&name.as_str()))
         {
@@ -97,9 +99,7 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
         }
         shards.finish(&mut manifest)?;
     }
-    manifest.write(folder.path())?;
-    write_whole(&folder.path().join(card::CARD), card::card(&manifest).as_bytes())?;
-    folder.commit().map_err(DatasetError::io(out))?;
+    destination.commit(&mut manifest)?;
     Ok(Imported { rows, silent, doubtful_noise, manifest })
 }
 

@@ -7,8 +7,8 @@ use magnetar_signal::LinkSimulator;
 
 use super::Campaign;
 use super::rows::CampaignRow;
-use crate::draw::Board;
 use crate::error::DatasetError;
+use crate::layout::{Board, SetLayout};
 use crate::placement::Region;
 use crate::recipe::{Mounting, Recipe};
 use crate::record::{Materials, Record};
@@ -88,10 +88,12 @@ impl<'a> MeasuredWorld<'a> {
             index,
             set: index / u64::from(views),
             view: u32::try_from(index % u64::from(views)).unwrap_or(0),
-            room,
+            layout: SetLayout {
+                room,
+                boxes: self.scene.boxes.iter().map(|(shape, _)| *shape).collect(),
+                board: board.map(Board::seen_from_either_side),
+            },
             materials: Materials { board: board.map(|_| Arc::clone(&self.board_material)), ..self.materials.clone() },
-            boxes: self.scene.boxes.iter().map(|(shape, _)| *shape).collect(),
-            board: board.map(Board::seen_from_either_side),
             tx,
             rx,
             los,

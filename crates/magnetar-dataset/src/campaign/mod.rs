@@ -1,5 +1,6 @@
 //! A measurement campaign: observations of a real receiver with poses, scene and board condition, made a dataset.
 
+mod destination;
 mod import;
 mod measured_world;
 mod opened;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use magnetar_scene::BoxShape;
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{LineArray, NoiseSource, Receiver, ReceiverSettings, RxArray};
+use magnetar_signal::{LineArray, NoiseSource, Receiver, ReceiverSettings};
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -233,13 +234,9 @@ impl Campaign {
         };
         let mut set = vec![format!("scene={}", toml::Value::String(scene))];
         // Scorers see the phase of the first two elements.
-        if let Some([first, second, ..]) = self.receiver.positions_mm.as_deref() {
-            let spacing_m = (second - first).abs() * 1e-3;
-            // Elements in one place are the array's own error.
-            if spacing_m >= RxArray::SPACING_M.min {
-                set.push(format!("array.spacing_m={spacing_m:?}"));
-            }
-        }
+        // Places that make no array are refused with the receiver.
+        let listed = self.receiver.positions_mm.as_deref().and_then(|places| LineArray::at_mm(places).ok());
+        set.extend(listed.map(|array| format!("array.spacing_m={:?}", array.pair_spacing_m().abs())));
         Ok(Recipe::load(&recipe, &set)?)
     }
 
@@ -270,7 +267,7 @@ impl Campaign {
         let wrong = |e: magnetar_signal::ConfigError| DatasetError::invalid(&self.folder, format!("receiver: {e}"));
         let array = match &self.receiver.positions_mm {
             None => LineArray::uniform(channels, recipe.array.spacing_m),
-            Some(places) => LineArray::at(&places.iter().map(|y| y * 1e-3).collect::<Vec<_>>()),
+            Some(places) => LineArray::at_mm(places),
         };
         if let Some(places) = self.receiver.positions_mm.as_ref().filter(|places| places.len() != channels) {
             let problem = format!("receiver.positions_mm has {} places for {channels} channels", places.len());

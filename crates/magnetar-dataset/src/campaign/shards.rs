@@ -1,7 +1,6 @@
 //! The shards of a split of measured rows while they are written.
 
-use std::path::Path;
-
+use super::destination::Destination;
 use crate::columns::BatchBuilder;
 use crate::error::DatasetError;
 use crate::manifest::Manifest;
@@ -13,7 +12,7 @@ const CHUNK_ROWS: usize = 64;
 
 /// The shards of a split while they are written.
 pub(super) struct Shards<'a> {
-    folder: &'a Path,
+    destination: &'a Destination<'a>,
     split: &'a str,
     rows: u64,
     shard_rows: u64,
@@ -29,8 +28,8 @@ struct UnfinishedShard {
 }
 
 impl<'a> Shards<'a> {
-    pub(super) fn new(folder: &'a Path, split: &'a str, rows: u64, shard_rows: u64) -> Self {
-        Self { folder, split, rows, shard_rows, next: 0, writer: None }
+    pub(super) fn new(destination: &'a Destination<'a>, split: &'a str, rows: u64, shard_rows: u64) -> Self {
+        Self { destination, split, rows, shard_rows, next: 0, writer: None }
     }
 
     pub(super) fn push(&mut self, manifest: &mut Manifest, record: &Record) -> Result<(), DatasetError> {
@@ -56,14 +55,13 @@ impl<'a> Shards<'a> {
         let Some(mut open) = self.writer.take() else { return Ok(()) };
         open.encode(manifest)?;
         let (number, start, rows) = open.plan;
-        let path = Manifest::shard_path(self.folder, self.split, number);
+        let path = Manifest::shard_path(self.destination.path(), self.split, number);
         let mut writer =
             ShardWriter::create(path, manifest, ShardPlan { split: self.split, number, start, rows }, Vec::new())?;
         for batch in &open.batches {
             writer.write(batch)?;
         }
-        let (info, _) = writer.finish()?;
-        manifest.add(self.split, info);
+        manifest.add(self.split, self.destination.finish(self.split, writer)?);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::arrays::{floats, push_all, structs, text, with_room};
 use super::describe::field;
 use super::members::{BOX, box_fields, box_numbers, box_shape};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
-use crate::draw::Board;
+use crate::layout::Board;
 use crate::placement::Region;
 use crate::record::Record;
 use crate::schema::Shape;
@@ -59,10 +59,10 @@ impl ColumnGroup for BoardColumns {
 
 impl GroupWriter for Writer {
     fn push(&mut self, record: &Record) {
-        let numbers = record.board.map_or([0.0; BOX.len()], |board| box_numbers(&board.shape));
+        let numbers = record.layout.board.map_or([0.0; BOX.len()], |board| box_numbers(&board.shape));
         push_all(&mut self.numbers, numbers);
-        self.region.push(record.board.map_or("", |board| board.region.label()));
-        self.present.push(record.board.is_some());
+        self.region.push(record.layout.board.map_or("", |board| board.region.label()));
+        self.present.push(record.layout.board.is_some());
     }
 
     fn finish(self: Box<Self>, fields: &[FieldRef]) -> Result<Vec<ArrayRef>, ArrowError> {
@@ -76,14 +76,14 @@ impl GroupWriter for Writer {
 impl GroupReader for Reader<'_> {
     fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
         if self.board.is_null(row) {
-            record.board = None;
+            record.layout.board = None;
             return Ok(());
         }
         let region = self.region.value(row);
         let region = Region::from_label(region)
             .ok_or_else(|| ValueError::new("board", format!("region {region:?} is unknown")))?;
         let shape = box_shape(self.numbers.map(|column| column[row]));
-        record.board = Some(Board { shape, region });
+        record.layout.board = Some(Board { shape, region });
         Ok(())
     }
 }

@@ -52,7 +52,7 @@ impl ColumnGroup for BoxColumns {
 
 impl GroupWriter for Writer {
     fn push(&mut self, record: &Record) {
-        for shape in &record.boxes {
+        for shape in &record.layout.boxes {
             push_all(&mut self.numbers, box_numbers(shape));
         }
         self.ends.push(i32::try_from(self.numbers[0].len()).unwrap_or(i32::MAX));
@@ -66,9 +66,9 @@ impl GroupWriter for Writer {
 impl GroupReader for Reader<'_> {
     fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
         let place = |i: i32| usize::try_from(i).unwrap_or(0);
-        record.boxes.clear();
+        record.layout.boxes.clear();
         for i in place(self.ends[row])..place(self.ends[row + 1]) {
-            record.boxes.push(box_shape(self.numbers.map(|column| column[i])));
+            record.layout.boxes.push(box_shape(self.numbers.map(|column| column[i])));
         }
         Ok(())
     }

@@ -2,11 +2,11 @@
 
 use arrow::datatypes::{DataType, Field};
 use magnetar_scene::{BoxShape, Pose};
-use magnetar_signal::ELEMENTS;
 use nalgebra::{Point3, Vector3};
 use num_complex::Complex64;
 
 use super::describe::field;
+use crate::wave::{DeviceDirection, ReceivedWave};
 
 /// Members of a box.
 pub(super) const BOX: [&str; 7] = ["x", "y", "z", "width", "thickness", "height", "yaw"];
@@ -77,7 +77,14 @@ pub(super) fn wave_fields(delay_is: &str) -> Vec<Field> {
     [number(delay, "s", "", delay_is)].into_iter().chain(coefficients).chain(directions).collect()
 }
 
-/// The coefficients at the two elements, from the members between delay and directions.
-pub(super) fn coefficients([re0, im0, re1, im1]: [f64; 2 * ELEMENTS]) -> [Complex64; ELEMENTS] {
-    [Complex64::new(re0, im0), Complex64::new(re1, im1)]
+/// The members of a wave.
+pub(crate) fn wave_numbers(wave: &ReceivedWave) -> [f64; WAVE.len()] {
+    let ReceivedWave { delay_s, coefficients: [a, b], aoa } = wave;
+    [*delay_s, a.re, a.im, b.re, b.im, aoa.azimuth, aoa.elevation]
+}
+
+/// The wave of these members.
+pub(super) fn wave([delay_s, re0, im0, re1, im1, azimuth, elevation]: [f64; WAVE.len()]) -> ReceivedWave {
+    let coefficients = [Complex64::new(re0, im0), Complex64::new(re1, im1)];
+    ReceivedWave { delay_s, coefficients, aoa: DeviceDirection { azimuth, elevation } }
 }

@@ -37,6 +37,7 @@ pub(crate) use self::batch::BatchBuilder;
 pub(crate) use self::compatible::{check_schema, leaf_name, leaf_names};
 pub use self::error::ColumnError;
 pub(crate) use self::error::ValueError;
+pub(crate) use self::members::wave_numbers;
 pub(crate) use self::values::leaves;
 use crate::record::Record;
 use crate::schema::Shape;

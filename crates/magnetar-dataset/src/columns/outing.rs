@@ -8,11 +8,10 @@ use arrow::error::ArrowError;
 
 use super::arrays::{floats, lists_of_structs, push_all};
 use super::describe::{field, list};
-use super::members::{WAVE, coefficients, wave_fields};
+use super::members::{WAVE, wave, wave_fields, wave_numbers};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
 use crate::record::{OutingRow, Record};
 use crate::schema::Shape;
-use crate::unmodelled::UnmodelledArrival;
 
 /// Datasets with model errors have them.
 pub(super) struct OutingColumns;
@@ -72,8 +71,7 @@ impl GroupWriter for Writer {
         self.outing.push(row.map_or(0, |row| row.outing));
         self.level.push(row.map_or(0.0, |row| row.level_offset_db));
         for arrival in row.map_or(&[][..], |row| &row.unmodelled) {
-            let UnmodelledArrival { delay_s, coefficients: [a, b], aoa_azimuth, aoa_elevation } = arrival;
-            push_all(&mut self.numbers, [*delay_s, a.re, a.im, b.re, b.im, *aoa_azimuth, *aoa_elevation]);
+            push_all(&mut self.numbers, wave_numbers(arrival));
         }
         self.ends.push(i32::try_from(self.numbers[0].len()).unwrap_or(i32::MAX));
     }
@@ -88,11 +86,8 @@ impl GroupWriter for Writer {
 impl GroupReader for Reader<'_> {
     fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
         let place = |i: i32| usize::try_from(i).unwrap_or(0);
-        let arrivals = (place(self.ends[row])..place(self.ends[row + 1])).map(|i| {
-            let [delay_s, re0, im0, re1, im1, aoa_azimuth, aoa_elevation] = self.numbers.map(|column| column[i]);
-            UnmodelledArrival { delay_s, coefficients: coefficients([re0, im0, re1, im1]), aoa_azimuth, aoa_elevation }
-        });
-        let unmodelled = arrivals.collect();
+        let arrivals = place(self.ends[row])..place(self.ends[row + 1]);
+        let unmodelled = arrivals.map(|i| wave(self.numbers.map(|column| column[i]))).collect();
         record.outing = Some(OutingRow { outing: self.outing[row], level_offset_db: self.level[row], unmodelled });
         Ok(())
     }

@@ -11,10 +11,11 @@ use magnetar_trace::PathKind;
 use super::arrays::{floats, lists_of_structs, push_all, text};
 use super::describe::{field, list};
 use super::interactions::{InteractionsReader, InteractionsWriter, interactions_field};
-use super::members::{WAVE, coefficients, number, wave_fields};
+use super::members::{WAVE, number, wave, wave_fields, wave_numbers};
 use super::{ColumnError, ColumnGroup, GroupReader, GroupWriter, NamedColumns, ValueError};
 use crate::record::{Record, RecordPath, surface_from_name, surface_name};
 use crate::schema::{Shape, WITH_INTERACTIONS};
+use crate::wave::DeviceDirection;
 
 const DEPARTURE: [&str; 2] = ["aod_azimuth", "aod_elevation"];
 
@@ -105,13 +106,11 @@ impl GroupWriter for Writer {
                 PathKind::Specular => "specular",
                 PathKind::Transmitted => "transmitted",
             });
-            self.surface.push(surface_name(path.surface, record.boxes.len()));
-            let [a, b] = path.coefficients;
-            let (delay, [azimuth, elevation]) = (path.delay_s, [path.aoa_azimuth, path.aoa_elevation]);
-            push_all(&mut self.wave, [delay, a.re, a.im, b.re, b.im, azimuth, elevation]);
-            push_all(&mut self.departure, [path.aod_azimuth, path.aod_elevation]);
+            self.surface.push(surface_name(path.surface, record.layout.boxes.len()));
+            push_all(&mut self.wave, wave_numbers(&path.wave));
+            push_all(&mut self.departure, [path.aod.azimuth, path.aod.elevation]);
             if let Some(writer) = &mut self.interactions {
-                writer.push(path.interactions.as_deref().unwrap_or_default(), record.boxes.len());
+                writer.push(path.interactions.as_deref().unwrap_or_default(), record.layout.boxes.len());
             }
         }
         self.ends.push(i32::try_from(self.kind.len()).unwrap_or(i32::MAX));
@@ -132,23 +131,18 @@ impl GroupReader for Reader<'_> {
     fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
         record.los = self.los.value(row);
         let place = |i: i32| usize::try_from(i).unwrap_or(0);
-        let boxes = record.boxes.len();
+        let boxes = record.layout.boxes.len();
         record.paths.clear();
         for i in place(self.ends[row])..place(self.ends[row + 1]) {
             let name = self.surface.value(i);
             let surface = surface_from_name(name, boxes)
                 .ok_or_else(|| ValueError::new("paths", format!("surface {name:?} is unknown")))?;
-            let [delay_s, re0, im0, re1, im1, aoa_azimuth, aoa_elevation] = self.wave.map(|column| column[i]);
-            let [aod_azimuth, aod_elevation] = self.departure.map(|column| column[i]);
+            let [azimuth, elevation] = self.departure.map(|column| column[i]);
             record.paths.push(RecordPath {
                 surface,
                 interactions: self.interactions.as_ref().map(|reader| reader.read(i, boxes)).transpose()?,
-                delay_s,
-                coefficients: coefficients([re0, im0, re1, im1]),
-                aoa_azimuth,
-                aoa_elevation,
-                aod_azimuth,
-                aod_elevation,
+                wave: wave(self.wave.map(|column| column[i])),
+                aod: DeviceDirection { azimuth, elevation },
             });
         }
         Ok(())

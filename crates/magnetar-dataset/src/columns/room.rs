@@ -75,7 +75,7 @@ impl ColumnGroup for RoomColumns {
 
 impl GroupWriter for Writer {
     fn push(&mut self, record: &Record) {
-        self.bounds.extend(record.room.bounds());
+        self.bounds.extend(record.layout.room.bounds());
         let materials = &record.materials;
         self.wall.push(Arc::clone(&materials.wall));
         self.ceiling.push(Arc::clone(&materials.ceiling));
@@ -94,7 +94,8 @@ impl GroupReader for Reader<'_> {
     fn read(&self, row: usize, record: &mut Record) -> Result<(), ValueError> {
         let mut bounds = [0.0; BOUNDS];
         bounds.copy_from_slice(&self.bounds[row * BOUNDS..(row + 1) * BOUNDS]);
-        record.room = Room::from_bounds(bounds).ok_or_else(|| ValueError::new("room", "bounds are not in order"))?;
+        record.layout.room =
+            Room::from_bounds(bounds).ok_or_else(|| ValueError::new("room", "bounds are not in order"))?;
         let name = |column: &StringArray| Arc::<str>::from(column.value(row));
         record.materials = Materials {
             wall: name(self.wall),

@@ -1,6 +1,7 @@
 //! Recipes: every number a corpus depends on, from a file, checked before any work.
 
 mod check;
+mod defaults;
 mod error;
 mod files;
 mod hash;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::replay::Protocol;
 
+use defaults::{is_default, is_yes, yes};
 pub use error::{RecipeError, RecipeProblem};
 pub use hash::hex;
 pub use keys::{Key, KeyKind, MAX_COUNT, MAX_LIST, Origin, is_split_name};
@@ -61,7 +63,7 @@ pub struct Recipe {
     /// The estimator.
     pub sre: SreOptions,
     /// Which paths there are.
-    #[serde(default, skip_serializing_if = "TraceOptions::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub propagation: TraceOptions,
     /// The scene that is the nominal world, a shipped one's name or a file; not part of the hash, its text is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,16 +80,16 @@ pub struct Recipe {
     /// The reflector board and its regions.
     pub board: BoardFamily,
     /// In what ways rows differ from what a receiver's model says.
-    #[serde(default, skip_serializing_if = "ModelError::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub model_error: ModelError,
     /// What shares one state of the receiver.
-    #[serde(default, skip_serializing_if = "Outing::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub outing: Outing,
     /// How a measured receiver is mounted.
-    #[serde(default, skip_serializing_if = "Mounting::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub mounting: Mounting,
     /// How much stronger surfaces reflect than their materials say.
-    #[serde(default, skip_serializing_if = "ReflectionLevels::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reflection: ReflectionLevels,
     /// How rows are stored; not part of the hash.
     pub store: Store,
@@ -289,17 +291,6 @@ section! {
         #[serde(default, skip_serializing_if = "Protocol::is_random")]
         protocol: Protocol,
     }
-}
-
-/// The default of a switch that is on.
-fn yes() -> bool {
-    true
-}
-
-/// Whether a switch has that default; takes what serde gives.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_yes(switch: &bool) -> bool {
-    *switch
 }
 
 /// What decides where a board stands.

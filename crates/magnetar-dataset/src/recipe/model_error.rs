@@ -100,11 +100,6 @@ impl ModelError {
         ];
         sizes.iter().all(|size| *size == 0.0)
     }
-
-    /// Whether a recipe need not mention it.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// What shares one state of the receiver: RF chain, pattern error, level, pose bias. In a replay an outing is a site of a
@@ -130,9 +125,4 @@ impl Default for Outing {
 impl Outing {
     /// Range of the number of sets.
     pub const SETS: KeyRange<usize> = KeyRange::new("outing.sets", 1, 1_000_000, "sets");
-
-    /// Whether a recipe need not mention it.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }

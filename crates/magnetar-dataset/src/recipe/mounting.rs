@@ -42,11 +42,6 @@ impl Mounting {
     pub fn tx(&self, reported: &Pose) -> Pose {
         turned(reported, self.tx_heading_deg)
     }
-
-    /// Whether a recipe need not mention it.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 fn turned(pose: &Pose, by_deg: f64) -> Pose {

@@ -57,9 +57,4 @@ impl ReflectionLevels {
         }
         scene
     }
-
-    /// Whether a recipe need not mention it.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }

@@ -8,7 +8,8 @@ use nalgebra::{Point3, Vector3};
 use rand::RngExt;
 
 use super::{Protocol, Replayed, Step};
-use crate::draw::{Board, DrawError, Drawer, DrawnScene};
+use crate::draw::{DrawError, Drawer, DrawnDevices, DrawnScene};
+use crate::layout::{Board, SetLayout};
 use crate::placement::{Region, TOUCHING, distance};
 use crate::recipe::Replay;
 use crate::stream::{Purpose, choose, uniform};
@@ -41,7 +42,9 @@ impl Drawer {
         };
         let site = u32::try_from(step.site).unwrap_or(u32::MAX);
         let replayed = Some(Replayed { protocol, placement: Arc::from(placement), site, command });
-        Ok(DrawnScene { room, assignment, boxes, board, tx, rx: vec![rx], replayed })
+        let layout = SetLayout { room, boxes, board };
+        let devices = DrawnDevices { tx, rx: vec![rx] };
+        Ok(DrawnScene { layout, assignment, devices, replayed })
     }
 
     /// TX and RX poses and the commanded RX heading.

@@ -38,7 +38,7 @@ fn every_site_sees_every_command_under_every_placement_once() {
         let replayed = drawn.replayed.as_ref().unwrap();
         let samples =
             blocks.entry((replayed.placement.clone(), replayed.site, replayed.command.to_bits())).or_default();
-        assert!(samples.insert(drawn.tx.position.x.to_bits()));
+        assert!(samples.insert(drawn.devices.tx.position.x.to_bits()));
     }
     assert_eq!(blocks.len(), 3 * 25 * 6 + 13 * 6 + 12 * 3);
     assert!(blocks.values().all(|samples| samples.len() == 10));
@@ -48,7 +48,7 @@ fn every_site_sees_every_command_under_every_placement_once() {
 fn the_tx_faces_the_rx_and_both_stand_where_the_paper_says() {
     let (rotation, track) = (scenes("full-rotation"), scenes("track"));
     for drawn in rotation.iter().chain(&track) {
-        let (tx, rx) = (&drawn.tx, &drawn.rx[0]);
+        let (tx, rx) = (&drawn.devices.tx, &drawn.devices.rx[0]);
         let link = rx.position - tx.position;
         assert!(wrap(link.y.atan2(link.x) - tx.heading).abs() < 1e-12);
         let replayed = drawn.replayed.as_ref().unwrap();
@@ -57,7 +57,7 @@ fn the_tx_faces_the_rx_and_both_stand_where_the_paper_says() {
         assert!((0.18..=0.98 + 1e-12).contains(&tx.position.x));
         assert!((0.0..=2.0).contains(&rx.position.x) && (-2.0..=0.0).contains(&rx.position.y));
     }
-    assert!(rotation.iter().all(|drawn| drawn.tx.position.x == 0.98));
+    assert!(rotation.iter().all(|drawn| drawn.devices.tx.position.x == 0.98));
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn rooms_materials_and_boards_are_those_of_the_shipped_scenes() {
     for (placement, name) in [("none", "lab"), ("left", "lab_left"), ("middle", "lab_middle"), ("right", "lab_right")] {
         let scene = Scene::load(name).unwrap();
         let drawn = rows.iter().find(|l| &*l.replayed.as_ref().unwrap().placement == placement).unwrap();
-        for (a, b) in drawn.room.bounds().iter().zip(scene.room.bounds()) {
+        for (a, b) in drawn.layout.room.bounds().iter().zip(scene.room.bounds()) {
             assert!((a - b).abs() < 1e-12, "{name}");
         }
-        assert_eq!(drawn.board.is_some(), !scene.boxes.is_empty());
-        if let Some(board) = drawn.board {
+        assert_eq!(drawn.layout.board.is_some(), !scene.boxes.is_empty());
+        if let Some(board) = drawn.layout.board {
             assert_eq!(board.shape, scene.boxes[0].shape);
         }
     }
@@ -109,7 +109,7 @@ fn a_replayed_dataset_says_what_it_is_and_verifies() {
     let rows: Vec<Record> = dataset.records("full-rotation", Columns::All).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(rows.len(), 112);
     assert!(rows.iter().all(|row| row.replayed.as_ref().is_some_and(|r| r.protocol == Protocol::FullRotation)));
-    assert_eq!(rows.iter().filter(|row| row.board.is_none()).count(), 28);
+    assert_eq!(rows.iter().filter(|row| row.layout.board.is_none()).count(), 28);
     for file in ["README.md", "manifest.json"] {
         let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
         assert!(text.contains("Simulated stand-in"), "{file}");

@@ -100,22 +100,38 @@ fn connect(scheme: &str, root: &str) -> Result<Arc<dyn ObjectStore>, Error> {
                 .with_retry(retry)
                 .with_config(AmazonS3ConfigKey::Client(time), REQUEST_TIME)
                 .with_copy_if_not_exists(S3CopyIfNotExists::Multipart);
-            // Whoever names such an endpoint wants it: a store on this machine, or in a network of one's own.
-            let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
-            if endpoint.is_some_and(|url| url.starts_with("http://")) {
+            if is_plain(builder.get_config_value(&AmazonS3ConfigKey::Endpoint)) {
                 builder = builder.with_allow_http(true);
             }
             Arc::new(builder.build()?)
         }
         "gs" => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_url(root).with_retry(retry);
-            Arc::new(builder.with_config(GoogleConfigKey::Client(time), REQUEST_TIME).build()?)
+            let mut builder = GoogleCloudStorageBuilder::from_env()
+                .with_url(root)
+                .with_retry(retry)
+                .with_config(GoogleConfigKey::Client(time), REQUEST_TIME);
+            if is_plain(builder.get_config_value(&GoogleConfigKey::BaseUrl)) {
+                builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
+            }
+            Arc::new(builder.build()?)
         }
         _ => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(root).with_retry(retry);
-            Arc::new(builder.with_config(AzureConfigKey::Client(time), REQUEST_TIME).build()?)
+            let mut builder = MicrosoftAzureBuilder::from_env()
+                .with_url(root)
+                .with_retry(retry)
+                .with_config(AzureConfigKey::Client(time), REQUEST_TIME);
+            if is_plain(builder.get_config_value(&AzureConfigKey::Endpoint)) {
+                builder = builder.with_allow_http(true);
+            }
+            Arc::new(builder.build()?)
         }
     })
+}
+
+/// Whether a store was named that is spoken to without encryption. Whoever names one wants it: a store on this machine, or in
+/// a network of one's own.
+fn is_plain(endpoint: Option<String>) -> bool {
+    endpoint.is_some_and(|url| url.starts_with("http://"))
 }
 
 /// Waits for a request, which is sent again if it fails in passing. The client itself does so where it knows that nothing can

@@ -62,15 +62,7 @@ impl HeadingUNet {
     pub(super) fn new(design: Design, widths: &Widths, keep: usize) -> Self {
         let twin = design.uses_twin();
         let inputs = spatial_channels(keep) + query_channels(keep) + usize::from(twin);
-        let logit = Convolution {
-            name: "logit".into(),
-            inputs: widths.levels[0],
-            outputs: 1,
-            kernel: 1,
-            stride: 1,
-            circular: false,
-            silent: true,
-        };
+        let logit = Convolution::new("logit".into(), [widths.levels[0], 1], 1).silent();
         let circular = design.needs_all_headings();
         Self { field: UNet::new("field", inputs, &widths.levels, widths.blocks, circular), logit, twin }
     }

@@ -17,8 +17,7 @@ pub(crate) struct Attention {
 impl Attention {
     /// From queries of `inputs` channels and arrivals of `arrival` channels to `width` channels.
     pub(crate) fn new(name: &str, inputs: usize, arrival: usize, width: usize, heads: usize) -> Self {
-        let dense =
-            |part: &str, inputs| Dense { name: format!("{name}.{part}"), inputs, outputs: width, silent: false };
+        let dense = |part: &str, inputs| Dense::new(format!("{name}.{part}"), [inputs, width]);
         Self { query: dense("query", inputs), key: dense("key", arrival), value: dense("value", arrival), heads, width }
     }
 

@@ -1,5 +1,6 @@
 //! Layers that look at a cell and its neighbours.
 
+use super::dense::Affine;
 use crate::Engine;
 use crate::parameters::{Net, ParameterPlans, Start};
 
@@ -9,26 +10,40 @@ const GROUPS: usize = 8;
 /// A convolution, in the plane or, around the circle of headings, in three dimensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Convolution {
-    pub(crate) name: String,
-    pub(crate) inputs: usize,
-    pub(crate) outputs: usize,
+    affine: Affine,
+    inputs: usize,
     /// Side of the kernel, odd.
-    pub(crate) kernel: usize,
+    kernel: usize,
     /// Every `stride`-th row and column.
-    pub(crate) stride: usize,
+    stride: usize,
     /// Whether images are headings in a circle, of which a kernel sees both neighbours.
-    pub(crate) circular: bool,
-    /// Whether it begins at zero.
-    pub(crate) silent: bool,
+    circular: bool,
 }
 
 impl Convolution {
+    /// In the plane, of every row and column, with a kernel of this side (odd).
+    pub(crate) fn new(name: String, [inputs, outputs]: [usize; 2], kernel: usize) -> Self {
+        Self { affine: Affine::new(name, outputs), inputs, kernel, stride: 1, circular: false }
+    }
+
+    /// Of every `stride`-th row and column.
+    pub(crate) fn with_stride(self, stride: usize) -> Self {
+        Self { stride, ..self }
+    }
+
+    /// Whether images are headings in a circle.
+    pub(crate) fn with_circle(self, circular: bool) -> Self {
+        Self { circular, ..self }
+    }
+
+    /// Begins at zero: its output is then zero whatever comes in.
+    pub(crate) fn silent(mut self) -> Self {
+        self.affine.silent = true;
+        self
+    }
+
     pub(crate) fn list(&self, plans: &mut ParameterPlans) {
-        let channels = self.channels();
-        let most = 1.0 / ((channels * self.kernel * self.kernel) as f32).sqrt();
-        let start = if self.silent { Start::Constant(0.0) } else { Start::Uniform(most) };
-        plans.push(format!("{}.weight", self.name), &[self.outputs, channels, self.kernel, self.kernel], start);
-        plans.push(format!("{}.bias", self.name), &[self.outputs], start);
+        self.affine.list(plans, &[self.channels(), self.kernel, self.kernel]);
     }
 
     /// Channels that the kernel sees: those of three headings where headings are a circle.
@@ -38,8 +53,7 @@ impl Convolution {
 
     pub(crate) fn apply<E: Engine>(&self, net: &Net<'_, E>, x: &E::Tensor) -> E::Tensor {
         let engine = net.engine;
-        let weight = net.parameter(&format!("{}.weight", self.name));
-        let bias = net.parameter(&format!("{}.bias", self.name));
+        let [weight, bias] = self.affine.of(net);
         if !self.circular {
             return engine.convolve(x, weight, bias, self.stride);
         }
@@ -68,8 +82,7 @@ impl NormAct {
 
     pub(crate) fn apply<E: Engine>(&self, net: &Net<'_, E>, x: &E::Tensor) -> E::Tensor {
         let groups = (1..=GROUPS).rev().find(|groups| self.channels.is_multiple_of(*groups)).unwrap_or(1);
-        let scale = net.parameter(&format!("{}.weight", self.name));
-        let shift = net.parameter(&format!("{}.bias", self.name));
+        let [scale, shift] = net.weight_and_bias(&self.name);
         net.engine.silu(&net.engine.group_norm(x, groups, scale, shift))
     }
 }

@@ -14,20 +14,14 @@ struct Block {
 
 impl Block {
     fn new(name: &str, inputs: usize, outputs: usize, circular: bool) -> Self {
-        let convolution = |part: &str, inputs, kernel, circular| Convolution {
-            name: format!("{name}.{part}"),
-            inputs,
-            outputs,
-            kernel,
-            stride: 1,
-            circular,
-            silent: false,
-        };
+        let convolution =
+            |part: &str, inputs, kernel| Convolution::new(format!("{name}.{part}"), [inputs, outputs], kernel);
         let norm = |part: &str, channels| NormAct { name: format!("{name}.{part}"), channels };
         Self {
             norms: [norm("norm1", inputs), norm("norm2", outputs)],
-            convolutions: [convolution("conv1", inputs, 3, circular), convolution("conv2", outputs, 3, circular)],
-            project: (inputs != outputs).then(|| convolution("project", inputs, 1, false)),
+            convolutions: [convolution("conv1", inputs, 3), convolution("conv2", outputs, 3)]
+                .map(|convolution| convolution.with_circle(circular)),
+            project: (inputs != outputs).then(|| convolution("project", inputs, 1)),
         }
     }
 
@@ -62,24 +56,18 @@ pub(crate) struct UNet {
 impl UNet {
     /// From `inputs` channels to the width of the first level. `circular`: images are headings in a circle.
     pub(crate) fn new(name: &str, inputs: usize, widths: &[usize], blocks: usize, circular: bool) -> Self {
-        let convolution = |part: String, inputs, outputs, stride| Convolution {
-            name: format!("{name}.{part}"),
-            inputs,
-            outputs,
-            kernel: 3,
-            stride,
-            circular,
-            silent: false,
-        };
+        let convolution = |part: &str, ends| Convolution::new(format!("{name}.{part}"), ends, 3).with_circle(circular);
         let level = |part: &str, n: usize, first: usize| -> Vec<Block> {
             let inputs = |b: usize| if b == 0 { first } else { widths[n] };
             (0..blocks).map(|b| Block::new(&format!("{name}.{part}.{n}.{b}"), inputs(b), widths[n], circular)).collect()
         };
         let deeper = || widths.windows(2).enumerate();
         Self {
-            stem: convolution("stem".into(), inputs, widths[0], 1),
+            stem: convolution("stem", [inputs, widths[0]]),
             encoder: (0..widths.len()).map(|n| level("encoder", n, widths[n])).collect(),
-            down: deeper().map(|(n, pair)| convolution(format!("down.{n}"), pair[0], pair[1], 2)).collect(),
+            down: deeper()
+                .map(|(n, pair)| convolution(&format!("down.{n}"), [pair[0], pair[1]]).with_stride(2))
+                .collect(),
             decoder: deeper().map(|(n, pair)| level("decoder", n, pair[0] + pair[1])).collect(),
             last: NormAct { name: format!("{name}.last"), channels: widths[0] },
         }

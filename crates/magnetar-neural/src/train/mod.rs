@@ -14,8 +14,8 @@ mod tests;
 mod trainer;
 mod validation;
 
-pub use exposure::Exposure;
+pub use exposure::{Exposure, ScoredCandidates};
 pub use plan::{Preset, Sampling, TrainingPlan};
 pub use real::{REAL_EXPOSURES, RealRows};
 pub use rows::{TrainingRow, TrainingRows};
-pub use trainer::{Progress, Trainer};
+pub use trainer::{Trainer, TrainingProgress};

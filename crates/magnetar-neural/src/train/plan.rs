@@ -140,21 +140,20 @@ impl TrainingPlan {
                     Design::Np3 => 16_000,
                     Design::Np5 => 40_000,
                     Design::Np4 => 96_000,
-                    Design::Np6 => 12_000,
+                    Design::Np6 => 24_000,
                     _ => 48_000,
                 },
                 batch: if design.sees_surroundings() { 8 } else { 16 },
                 // Fewer steps: a larger rate.
                 peak_rate: if design == Design::Np6 { 1e-3 } else { 2e-3 },
                 sampling: match design {
-                    // Its twin takes longer over a row than its network over all headings.
+                    // NP6: its network over all headings takes little longer than its twin over a row.
                     Design::Np3 | Design::Np6 => Sampling::All,
                     Design::Np5 => Sampling::Headings(3),
                     Design::Np4 => Sampling::Candidates(1024),
                     _ => Sampling::Candidates(512),
                 },
                 stages: if design == Design::Np6 { vec![SupportSize::EVALUATION.rows; 4] } else { STAGES.to_vec() },
-                distinct_rows: (design == Design::Np6).then_some(3_000),
                 validation_rows: 150,
                 ..paper
             },

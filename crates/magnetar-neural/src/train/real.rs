@@ -46,7 +46,7 @@ impl RealRows {
         for split in &splits {
             for record in dataset.records(split, Columns::WithoutCsi).map_err(StudyError::from)? {
                 let record = record.map_err(StudyError::from)?;
-                if record.board.is_none() {
+                if record.layout.board.is_none() {
                     let origin = (REAL, rows.len() as u64);
                     rows.push(TrainingRow::new(record, recipe, origin));
                 }

@@ -53,8 +53,8 @@ fn prepared(design: Design, sampling: Option<Sampling>) -> (Network, Parameters<
 
 fn plain_loss(network: &Network, parameters: &Parameters<Array>, exposure: &Exposure) -> f32 {
     let net = Net { engine: &PlainEngine, parameters };
-    let logits = network.logits(&net, &exposure.inputs, &exposure.picked).unwrap();
-    loss(&PlainEngine, &logits, exposure).values()[0]
+    let logits = network.logits(&net, &exposure.inputs, &exposure.scored.picked).unwrap();
+    loss(&PlainEngine, &logits, &exposure.scored).values()[0]
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn gradients_are_slopes_for_every_design() {
 fn the_loss_over_all_candidates_is_the_papers() {
     let (network, parameters, exposure) = prepared(Design::Np1, Some(Sampling::All));
     let net = Net { engine: &PlainEngine, parameters: &parameters };
-    let logits = network.logits(&net, &exposure.inputs, &exposure.picked).unwrap();
+    let logits = network.logits(&net, &exposure.inputs, &exposure.scored.picked).unwrap();
     let scores: Vec<f64> = logits.values().iter().map(|v| f64::from(*v)).collect();
     let mask: Mask = rows(Design::Np1)
         .take(0..1)
@@ -106,12 +106,12 @@ fn the_loss_over_all_candidates_is_the_papers() {
         .support(exposure.inputs.size())
         .unwrap()
         .mask(&magnetar_scene::Pose::new(1e3, 1e3, 0.0, 0.0));
-    assert_eq!(mask.count(), exposure.valid);
+    assert_eq!(mask.count(), exposure.scored.valid);
     let exact = uniform_referenced_loss(exposure.inputs.size(), &mask, &scores, &exposure.target).unwrap();
-    let mine = f64::from(loss(&PlainEngine, &logits, &exposure).values()[0]);
+    let mine = f64::from(loss(&PlainEngine, &logits, &exposure.scored).values()[0]);
     assert!((mine - exact).abs() < 1e-5, "{mine} {exact}");
     let flat = PlainEngine.constant(&[scores.len()], vec![3.0; scores.len()]);
-    assert!(loss(&PlainEngine, &flat, &exposure).values()[0].abs() < 1e-5);
+    assert!(loss(&PlainEngine, &flat, &exposure.scored).values()[0].abs() < 1e-5);
 }
 
 #[test]
@@ -201,9 +201,9 @@ fn np6_begins_as_its_twin() {
     let (network, _, exposure) = prepared(Design::Np6, None);
     let parameters = network.plans().draw(5);
     let net = Net { engine: &PlainEngine, parameters: &parameters };
-    let logits = network.logits(&net, &exposure.inputs, &exposure.picked).unwrap();
+    let logits = network.logits(&net, &exposure.inputs, &exposure.scored.picked).unwrap();
     let log_twin = exposure.inputs.log_twin.as_ref().unwrap();
-    let picked = exposure.picked.candidates(exposure.inputs.size());
+    let picked = exposure.scored.picked.candidates(exposure.inputs.size());
     assert!(logits.values().iter().zip(&picked).all(|(logit, n)| *logit == log_twin[*n]));
 }
 

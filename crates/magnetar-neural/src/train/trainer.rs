@@ -29,7 +29,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct TrainingProgress {
     /// Steps made.
     pub step: u64,
     /// Of how many.
@@ -91,7 +91,7 @@ impl<'a> Trainer<'a> {
         &mut self,
         command: &str,
         checkpoint: Option<&Path>,
-        progress: &dyn Fn(&Progress),
+        progress: &dyn Fn(&TrainingProgress),
     ) -> Result<Model, NeuralError> {
         self.advance(self.plan.steps(), checkpoint, progress)?;
         self.finish(command)
@@ -109,7 +109,7 @@ impl<'a> Trainer<'a> {
         &mut self,
         until: u64,
         checkpoint: Option<&Path>,
-        progress: &dyn Fn(&Progress),
+        progress: &dyn Fn(&TrainingProgress),
     ) -> Result<(), NeuralError> {
         let mut saved = Instant::now();
         let mut ahead: (u64, Vec<TrainingRow>) = (0, Vec::new());
@@ -137,7 +137,7 @@ impl<'a> Trainer<'a> {
 
     /// One step: a batch of exposures, their mean gradient, Adam. Exposures are computed on all threads and summed in
     /// order.
-    fn step_once(&mut self, ahead: &mut (u64, Vec<TrainingRow>)) -> Result<Progress, NeuralError> {
+    fn step_once(&mut self, ahead: &mut (u64, Vec<TrainingRow>)) -> Result<TrainingProgress, NeuralError> {
         let (step, steps, batch) = (self.at.state.step, self.plan.steps(), self.plan.batch);
         let first = step * batch;
         if first + batch > ahead.0 + ahead.1.len() as u64 || first < ahead.0 {
@@ -171,7 +171,7 @@ impl<'a> Trainer<'a> {
             self.at.state.tail.0 += mean;
             self.at.state.tail.1 += 1;
         }
-        Ok(Progress { step: step + 1, steps, loss: mean, rate, stage })
+        Ok(TrainingProgress { step: step + 1, steps, loss: mean, rate, stage })
     }
 
     /// Early signs of trouble end a run.
@@ -259,8 +259,9 @@ pub(super) fn gradients(
 ) -> Result<(f32, BTreeMap<String, Vec<f32>>), NeuralError> {
     let tape = Tape::default();
     let tracked = tape.parameters(parameters);
-    let logits = network.logits(&Net { engine: &tape, parameters: &tracked }, &exposure.inputs, &exposure.picked)?;
-    let loss = loss(&tape, &logits, exposure);
+    let Exposure { inputs, scored, .. } = exposure;
+    let logits = network.logits(&Net { engine: &tape, parameters: &tracked }, inputs, &scored.picked)?;
+    let loss = loss(&tape, &logits, scored);
     Ok(tape.gradients(&loss, &tracked))
 }
 

@@ -14,7 +14,7 @@ use crate::simulator::Simulator;
 use crate::svg::escape;
 use crate::ticks::number;
 use crate::view::links::paths_in_words;
-use crate::view::picture::{PicturedLink, delay_svg, plan_svg, posterior_svg};
+use crate::view::picture::{PicturedLink, delay_svg, plan_chart, posterior_svg};
 
 /// The row as a piece of a page.
 pub(super) fn example(
@@ -37,7 +37,7 @@ pub(super) fn example(
         record.index,
         escape(split),
         if record.los { "LOS" } else { "NLOS" },
-        if record.board.is_some() { "board" } else { "no board" },
+        if record.layout.board.is_some() { "board" } else { "no board" },
         escape(&m.wall),
         escape(&m.ceiling),
         escape(&m.floor),
@@ -48,8 +48,8 @@ pub(super) fn example(
             found => format!("{found} arrivals"),
         }
     );
-    let (plan, _) = plan_svg(&pictured, PathColour::Surface);
-    let _ = write!(out, "<div>{plan}</div>");
+    let plan = plan_chart(&pictured, PathColour::Surface);
+    let _ = write!(out, "<div>{}</div>", plan.plan_svg);
     if let Some(scorer) = scorer {
         match posterior_svg(&pictured, settings, scorer) {
             Ok((svg, caption)) => {

@@ -93,19 +93,19 @@ impl SplitPicture {
     /// Counts a row.
     pub fn add(&mut self, record: &Record, recipe: &Recipe) {
         self.read += 1;
-        let [x0, x1, y0, y1, ..] = record.room.bounds();
+        let [x0, x1, y0, y1, ..] = record.layout.room.bounds();
         let [a, b, c, d] = self.bounds;
         self.bounds = [a.min(x0), b.max(x1), c.min(y0), d.max(y1)];
         if self.tx.len() < MAX_POINTS {
             self.tx.push([record.tx.position.x, record.tx.position.y]);
             self.rx.push([record.rx.position.x, record.rx.position.y]);
-            if let Some(board) = record.board.as_ref().filter(|_| self.boards.len() < MAX_BOARDS) {
+            if let Some(board) = record.layout.board.as_ref().filter(|_| self.boards.len() < MAX_BOARDS) {
                 let (sin, cos) = board.shape.yaw.sin_cos();
                 let (c, half) = (board.shape.center, board.shape.size.x / 2.0);
                 self.boards.push([[c.x - half * cos, c.y - half * sin], [c.x + half * cos, c.y + half * sin]]);
             }
         }
-        let condition = &mut self.conditions[usize::from(record.board.is_some())];
+        let condition = &mut self.conditions[usize::from(record.layout.board.is_some())];
         condition.rows += 1;
         condition.los += u64::from(record.los);
         condition.range_m.add((record.tx.position - record.rx.position).norm());

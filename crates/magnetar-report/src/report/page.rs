@@ -109,10 +109,10 @@ fn shortcuts(body: &mut String, audit: &Audit) {
     let _ = writeln!(
         body,
         "</tbody></table></div><p class=\"caption\">Gain over the uniform posterior of binned models fitted to {} rows of {} and scored on {} rows of {}.</p></section>",
-        count(audit.fitted_rows as u64),
-        escape(&audit.fitted_split),
+        count(audit.splits.fitted_rows as u64),
+        escape(&audit.splits.fitted),
         count(audit.all.rows as u64),
-        escape(&audit.scored_split)
+        escape(&audit.splits.scored)
     );
 }
 

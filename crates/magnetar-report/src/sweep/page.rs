@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use magnetar_files::seal;
-use magnetar_study::sweep::{Axis, Design, Metric, Posterior, SweepTable, sensitivities};
+use magnetar_study::sweep::{Axis, Metric, PointDesign, Posterior, SweepTable, sensitivities};
 
 use super::words::{axis_in_words, metric_in_words, with_unit};
 use super::{effect_chart, sensitivity_chart};
@@ -127,9 +127,9 @@ fn sensitivity(body: &mut String, table: &SweepTable, metric: &Metric) {
 fn effects(body: &mut String, table: &SweepTable) {
     let Some(first) = table.results.first() else { return };
     let others = match table.manifest.sweep.design {
-        Design::OneAtATime => "the other keys as in the base recipe",
-        Design::Grid => "averaged over the other axes",
-        Design::LatinHypercube | Design::Sobol => {
+        PointDesign::OneAtATime => "the other keys as in the base recipe",
+        PointDesign::Grid => "averaged over the other axes",
+        PointDesign::LatinHypercube | PointDesign::Sobol => {
             "dots are the points, which the other axes move as well; marks are means over bins of equally many, bars one standard error by how far the dots of a bin spread"
         }
     };

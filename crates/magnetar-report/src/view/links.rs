@@ -11,7 +11,7 @@ use super::result::{ArrivalState, LinkResult};
 use crate::corpus::{row_observation, row_scene};
 use crate::coverage::{CoverageLink, CoverageMap};
 use crate::error::ReportError;
-use crate::link_scorer::LinkScorer;
+use crate::link_scorer::{LinkScorer, ObservedLink};
 use crate::palette::Theme;
 use crate::signal_charts::titled_channel_chart;
 use crate::simulator::{SimulatedLink, Simulator};
@@ -72,20 +72,22 @@ impl App {
             return self.compared(measurement, &link, (&scene, &tx, &rx), state);
         }
         let pictured = PicturedLink {
-            measured: false,
-            number: None,
-            scene: &scene,
-            tx: &tx,
-            rx: &rx,
-            receivers: &receivers,
+            observed: ObservedLink {
+                number: None,
+                scene: &scene,
+                tx: &tx,
+                rx: &rx,
+                found: &link.arrivals,
+                observation: Some(&link.observation),
+            },
             paths: &link.paths,
-            observation: Some(&link.observation),
             timing_offset_s: link.rf_chain.timing_offset_s,
-            found: &link.arrivals,
+            receivers: &receivers,
+            measured: false,
         };
         let mut result = picture(&pictured, state, settings, scorer, &views)?;
         if link.arrivals.is_empty() {
-            result.no_arrivals = no_arrival(&link, settings.radio.detection_threshold_db());
+            result.components.no_arrivals = no_arrival(&link, settings.radio.detection_threshold_db());
         }
         result.caption = format!(
             "Simulated: {} ({}) at {} GHz, {} antennas, seed {}.",
@@ -111,25 +113,28 @@ impl App {
         let strongest = link.paths.iter().max_by(|a, b| a.raw_snr_db.total_cmp(&b.raw_snr_db));
         let aligned = measurement.found.first().zip(strongest).map(|(found, path)| found.delay_s - path.path.delay());
         let pictured = PicturedLink {
-            measured: true,
-            number: None,
-            scene,
-            tx,
-            rx,
-            receivers: std::slice::from_ref(rx),
+            observed: ObservedLink {
+                number: None,
+                scene,
+                tx,
+                rx,
+                found: &measurement.found,
+                observation: Some(&measurement.observation),
+            },
             paths: &link.paths,
-            observation: Some(&measurement.observation),
             timing_offset_s: aligned.unwrap_or(0.0),
-            found: &measurement.found,
+            receivers: std::slice::from_ref(rx),
+            measured: true,
         };
         let mut result = picture(&pictured, state, settings, self.scorer(&state.scorer)?, &[])?;
-        result.no_arrivals = "Nothing in the measurement rises above its noise; is --noise-variance right?".into();
+        result.components.no_arrivals =
+            "Nothing in the measurement rises above its noise; is --noise-variance right?".into();
         let band = settings.radio.band();
         let predicted = titled_channel_chart(&link.observation, band, "Predicted channel", Theme::Page);
-        result.channel_svg = result.channel_svg.map(|measured| measured + &predicted);
+        result.charts.channel_svg = result.charts.channel_svg.map(|measured| measured + &predicted);
         let delays = [1.0 / band.bandwidth_hz, 1.0 / band.spacing_hz()];
         let offset_s = link.rf_chain.timing_offset_s;
-        result.predicted =
+        result.components.predicted =
             link.arrivals.iter().map(|found| ArrivalState::new(found, offset_s, delays, &link.paths)).collect();
         result.caption = format!(
             "Measured: {}. The TX shown is where you put it: its {} and its channel are predicted, delays set so that \
@@ -158,7 +163,7 @@ impl App {
         let pictured =
             PicturedLink::row(&request.split, &record, [&tx, &reported.rx], &scene, &paths, observation.as_ref());
         let mut result = picture(&pictured, &state, settings, self.scorer(&state.scorer)?, &[])?;
-        result.no_arrivals = "The estimator found nothing above the noise in this row.".into();
+        result.components.no_arrivals = "The estimator found nothing above the noise in this row.".into();
         result.caption = format!(
             "Simulated: row {} of {}, {}, TX-power offset {} dB.",
             request.index,

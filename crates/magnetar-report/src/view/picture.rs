@@ -6,11 +6,14 @@ use magnetar_scene::{BoxShape, Pose, Scene};
 use magnetar_signal::{Arrival, Observation};
 
 use super::protocol::{ColourState, LinkState};
-use super::result::{ArrivalState, ChartData, LinkResult, PathState, PlanFrame, PosteriorData};
+use super::result::{
+    ArrivalState, Components, LinkResult, ObservationCharts, PathState, PlanChart, PlanFrame, PosteriorChart,
+    PosteriorData,
+};
 use crate::delay_profile::DelayProfile;
 use crate::error::ReportError;
 use crate::figure::{PosteriorPicture, draw_marginal, plan_height};
-use crate::link_scorer::{LinkPosterior, LinkScorer, LinkToScore};
+use crate::link_scorer::{LinkPosterior, LinkScorer, ObservedLink};
 use crate::palette::{Theme, power_ink, surface_style};
 use crate::plan::{FloorPlan, PathColour, draw_plan, link_plan_paths, plan_frame, plan_legend, plan_legend_height};
 use crate::signal_charts::{ProfileMark, delay_chart, delay_window, titled_channel_chart};
@@ -25,22 +28,12 @@ const MAX_POSTERIOR_BOXES: usize = 200;
 
 /// A link to be shown.
 pub(crate) struct PicturedLink<'a> {
-    /// The row it is, if it is one as stored.
-    pub number: Option<RowNumber<'a>>,
-    /// The world.
-    pub scene: &'a Scene,
-    /// The TX.
-    pub tx: &'a Pose,
-    /// The RX.
-    pub rx: &'a Pose,
+    /// Devices, observation and arrivals.
+    pub observed: ObservedLink<'a>,
     /// The true paths.
     pub paths: &'a [LinkPath],
-    /// The observation, if there is one.
-    pub observation: Option<&'a Observation>,
     /// What the receiver's clock adds to every delay, seconds.
     pub timing_offset_s: f64,
-    /// The arrivals, strongest first.
-    pub found: &'a [Arrival],
     /// All receivers, the one that is shown among them.
     pub receivers: &'a [Pose],
     /// Whether observation and arrivals were measured; TX and paths are then a prediction.
@@ -57,21 +50,14 @@ impl<'a> PicturedLink<'a> {
         paths: &'a [LinkPath],
         observation: Option<&'a Observation>,
     ) -> Self {
-        let receivers = std::slice::from_ref(rx);
-        let timing_offset_s = record.rf_chain.timing_offset_s;
-        let found = &record.arrivals.found;
         let number = Some(RowNumber { split, index: record.index });
-        Self { number, scene, tx, rx, paths, observation, timing_offset_s, found, receivers, measured: false }
-    }
-
-    fn to_score(&self) -> LinkToScore<'a> {
-        LinkToScore {
-            number: self.number,
-            scene: self.scene,
-            tx: self.tx,
-            rx: self.rx,
-            found: self.found,
-            observation: self.observation,
+        let found = &record.arrivals.found;
+        Self {
+            observed: ObservedLink { number, scene, tx, rx, found, observation },
+            paths,
+            timing_offset_s: record.rf_chain.timing_offset_s,
+            receivers: std::slice::from_ref(rx),
+            measured: false,
         }
     }
 }
@@ -86,13 +72,13 @@ pub(super) fn picture(
 ) -> Result<LinkResult, ReportError> {
     let mut result = world(link, state);
     let band = settings.radio.band();
-    match link.observation {
+    match link.observed.observation {
         Some(observation) => {
             let title = if link.measured { "Measured channel" } else { "Channel magnitude" };
-            result.channel_svg = Some(titled_channel_chart(observation, band, title, Theme::Page));
-            result.delay_svg = Some(delay_svg(link, observation, settings));
-            result.data.channel(observation, band);
-            result.data.profile(profile_samples(link, observation, settings));
+            result.charts.channel_svg = Some(titled_channel_chart(observation, band, title, Theme::Page));
+            result.charts.delay_svg = Some(delay_svg(link, observation, settings));
+            result.charts.data.channel(observation, band);
+            result.charts.data.profile(profile_samples(link, observation, settings));
         }
         None => {
             result.notes.push("This dataset stores no channel (CSI): magnitude and delay profile are not shown.".into())
@@ -100,22 +86,24 @@ pub(super) fn picture(
     }
     let delays = [1.0 / band.bandwidth_hz, 1.0 / band.spacing_hz()];
     let arrival = |arrival: &Arrival| ArrivalState::new(arrival, link.timing_offset_s, delays, link.paths);
-    result.arrivals = link.found.iter().map(arrival).collect();
-    result.retained = settings.radio.config().sre.keep;
-    if state.posterior && link.scene.boxes.len() > MAX_POSTERIOR_BOXES {
+    result.components.arrivals = link.observed.found.iter().map(arrival).collect();
+    result.components.retained = settings.radio.config().sre.keep;
+    if state.posterior && link.observed.scene.boxes.len() > MAX_POSTERIOR_BOXES {
         result.notes.push(format!("The posterior is shown for up to {MAX_POSTERIOR_BOXES} boxes."));
     } else if state.posterior {
         let scored = match views.len() {
-            0 | 1 => scorer.score(&link.to_score(), settings),
-            _ => scorer.fuse(link.scene, link.tx, views, settings),
+            0 | 1 => scorer.score(&link.observed, settings),
+            _ => scorer.fuse(link.observed.scene, link.observed.tx, views, settings),
         };
         match scored {
             Ok(posterior) => {
-                let receivers = if views.len() > 1 { link.receivers } else { std::slice::from_ref(link.rx) };
-                result.posterior_svg = Some(marginal_svg(link, &posterior, receivers));
-                result.posterior = Some(PosteriorData::new(&posterior.support, &posterior.volume));
+                let receivers = if views.len() > 1 { link.receivers } else { std::slice::from_ref(link.observed.rx) };
                 let origin = if link.measured { "Measured" } else { "Simulated" };
-                result.posterior_caption = format!("{origin}: {}.", posterior.caption);
+                result.posterior = PosteriorChart {
+                    posterior_svg: Some(marginal_svg(link, &posterior, receivers)),
+                    posterior_caption: format!("{origin}: {}.", posterior.caption),
+                    posterior: Some(PosteriorData::new(&posterior.support, &posterior.volume)),
+                };
             }
             Err(error) => result.notes.push(format!("No posterior: {error}.")),
         }
@@ -127,7 +115,7 @@ pub(super) fn picture(
 fn profile_marks(link: &PicturedLink<'_>) -> [Vec<ProfileMark>; 2] {
     let truth = link.paths.iter().map(|p| ProfileMark { delay_s: p.path.delay(), raw_snr_db: p.raw_snr_db }).collect();
     let mark = |f: &Arrival| ProfileMark { delay_s: f.delay_s - link.timing_offset_s, raw_snr_db: f.raw_snr_db };
-    [truth, link.found.iter().map(mark).collect()]
+    [truth, link.observed.found.iter().map(mark).collect()]
 }
 
 /// The delay profile with true paths and arrivals.
@@ -158,21 +146,21 @@ pub(crate) fn posterior_svg(
     settings: &LinkSettings,
     scorer: &LinkScorer,
 ) -> Result<(String, String), ReportError> {
-    let posterior = scorer.score(&link.to_score(), settings)?;
-    Ok((marginal_svg(link, &posterior, std::slice::from_ref(link.rx)), posterior.caption))
+    let posterior = scorer.score(&link.observed, settings)?;
+    Ok((marginal_svg(link, &posterior, std::slice::from_ref(link.observed.rx)), posterior.caption))
 }
 
 /// The XY marginal with its key.
 fn marginal_svg(link: &PicturedLink<'_>, posterior: &LinkPosterior, receivers: &[Pose]) -> String {
-    let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
+    let boxes: Vec<BoxShape> = link.observed.scene.boxes.iter().map(|b| b.shape).collect();
     page_marginal(&PosteriorPicture {
         support: &posterior.support,
         volume: &posterior.volume,
-        room: &link.scene.room,
+        room: &link.observed.scene.room,
         boxes: &boxes,
         rx: receivers,
         // A TX that was put somewhere to look at its prediction is no truth.
-        truth: (!link.measured).then_some(*link.tx),
+        truth: (!link.measured).then_some(*link.observed.tx),
         caption: "",
     })
 }
@@ -188,25 +176,30 @@ fn page_marginal(picture: &PosteriorPicture<'_>) -> String {
 }
 
 /// The plan alone, for a page.
-pub(crate) fn plan_svg(link: &PicturedLink<'_>, colour: PathColour) -> (String, PlanFrame) {
-    let planned = link_plan_paths(link.tx, link.rx, link.paths);
-    let boxes: Vec<BoxShape> = link.scene.boxes.iter().map(|b| b.shape).collect();
-    let plan =
-        FloorPlan { room: &link.scene.room, boxes: &boxes, tx: Some(*link.tx), rx: link.receivers, paths: &planned };
-    let height = plan_height(&link.scene.room, PLAN_WIDTH);
+pub(crate) fn plan_chart(link: &PicturedLink<'_>, colour: PathColour) -> PlanChart {
+    let planned = link_plan_paths(link.observed.tx, link.observed.rx, link.paths);
+    let boxes: Vec<BoxShape> = link.observed.scene.boxes.iter().map(|b| b.shape).collect();
+    let plan = FloorPlan {
+        room: &link.observed.scene.room,
+        boxes: &boxes,
+        tx: Some(*link.observed.tx),
+        rx: link.receivers,
+        paths: &planned,
+    };
+    let height = plan_height(&link.observed.scene.room, PLAN_WIDTH);
     let (legend, legend_height) = (height + 8.0, plan_legend_height(PLAN_WIDTH - 24.0, &plan, colour));
     let total = legend + legend_height;
     let mut canvas = Canvas::new(PLAN_WIDTH, total, Theme::Page, "Plan of the room with TX, RX and paths");
-    let frame = plan_frame([0.0, 0.0, PLAN_WIDTH, height], &link.scene.room);
+    let frame = plan_frame([0.0, 0.0, PLAN_WIDTH, height], &link.observed.scene.room);
     draw_plan(&mut canvas, &frame, &plan, "", colour);
     plan_legend(&mut canvas, [16.0, legend], PLAN_WIDTH - 24.0, &plan, colour);
-    let frame = PlanFrame {
+    let plan_frame = PlanFrame {
         area: frame.area,
         x_m: [frame.x.min, frame.x.max],
         y_m: [frame.y.min, frame.y.max],
         size: [PLAN_WIDTH, total],
     };
-    (canvas.finish(), frame)
+    PlanChart { plan_frame, plan_svg: canvas.finish() }
 }
 
 /// The plan and the paths.
@@ -215,29 +208,20 @@ fn world(link: &PicturedLink<'_>, state: &LinkState) -> LinkResult {
         ColourState::Surface => PathColour::Surface,
         ColourState::Power => PathColour::Power,
     };
-    let (plan_svg, plan_frame) = plan_svg(link, colour);
-    let planned = link_plan_paths(link.tx, link.rx, link.paths);
+    let planned = link_plan_paths(link.observed.tx, link.observed.rx, link.paths);
     let states = link.paths.iter().zip(&planned).map(|(path, flat)| {
         let (ink, dash, _) = surface_style(flat.surface);
         let ink = if colour == PathColour::Power { power_ink(flat.relative_db) } else { ink };
-        PathState::new(path, link.tx, link.rx, Theme::Page.paint(ink).into_owned(), dash)
+        PathState::new(path, link.observed.tx, link.observed.rx, Theme::Page.paint(ink).into_owned(), dash)
     });
+    let components = Components { clock_offset_ns: link.timing_offset_s * 1e9, ..Components::default() };
     LinkResult {
         caption: String::new(),
         paths: states.collect(),
-        arrivals: Vec::new(),
-        no_arrivals: String::new(),
-        predicted: Vec::new(),
-        retained: 0,
-        plan_frame,
-        plan_svg,
-        channel_svg: None,
-        delay_svg: None,
-        clock_offset_ns: link.timing_offset_s * 1e9,
-        posterior_svg: None,
-        posterior_caption: String::new(),
-        data: ChartData::default(),
-        posterior: None,
+        components,
+        plan: plan_chart(link, colour),
+        charts: ObservationCharts::default(),
+        posterior: PosteriorChart::default(),
         notes: Vec::new(),
     }
 }

@@ -17,7 +17,26 @@ pub struct LinkResult {
     pub caption: String,
     /// The paths.
     pub paths: Vec<PathState>,
-    /// The SRE's components, strongest first.
+    /// What the receiver found.
+    #[serde(flatten)]
+    pub components: Components,
+    /// The plan.
+    #[serde(flatten)]
+    pub plan: PlanChart,
+    /// Charts of the observation.
+    #[serde(flatten)]
+    pub charts: ObservationCharts,
+    /// The posterior, if it is shown.
+    #[serde(flatten)]
+    pub posterior: PosteriorChart,
+    /// Why something is not shown.
+    pub notes: Vec<String>,
+}
+
+/// What the SRE found.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct Components {
+    /// Its components, strongest first.
     pub arrivals: Vec<ArrivalState>,
     /// Why there are none.
     pub no_arrivals: String,
@@ -25,26 +44,39 @@ pub struct LinkResult {
     pub predicted: Vec<ArrivalState>,
     /// How many of them are retained.
     pub retained: usize,
-    /// The plan's frame, so that the page can turn pixels into metres.
-    pub plan_frame: PlanFrame,
-    /// Plan view.
-    pub plan_svg: String,
-    /// Channel magnitude; absent where no observation is stored.
-    pub channel_svg: Option<String>,
-    /// Delay profile; absent where no observation is stored.
-    pub delay_svg: Option<String>,
     /// What the receiver's clock adds to every delay, ns: it has been taken off all delays here.
     pub clock_offset_ns: f64,
-    /// XY marginal of the posterior.
-    pub posterior_svg: Option<String>,
-    /// What the posterior assumes.
-    pub posterior_caption: String,
+}
+
+/// The plan view.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanChart {
+    /// Its frame, so that the page can turn pixels into metres.
+    pub plan_frame: PlanFrame,
+    /// The drawing.
+    pub plan_svg: String,
+}
+
+/// Charts of the observation; empty without one.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct ObservationCharts {
+    /// Channel magnitude.
+    pub channel_svg: Option<String>,
+    /// Delay profile.
+    pub delay_svg: Option<String>,
     /// What the charts show, to be taken along.
     pub data: ChartData,
-    /// The posterior's numbers.
+}
+
+/// The posterior's picture and numbers; empty where none is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct PosteriorChart {
+    /// Its XY marginal.
+    pub posterior_svg: Option<String>,
+    /// What it assumes.
+    pub posterior_caption: String,
+    /// Its numbers.
     pub posterior: Option<PosteriorData>,
-    /// Why something is not shown.
-    pub notes: Vec<String>,
 }
 
 /// Pixels and metres of the plan.

@@ -38,11 +38,11 @@ impl Candidates {
         self.of_cells(|at| narrow(bin(at)))
     }
 
-    /// One bin for every heading and cell, from something of the cell and the heading.
+    /// One bin for every cell and, within it, heading, from something of the cell and the heading.
     fn poses<T>(&self, of: impl Fn([f64; 2]) -> T, bin: impl Fn(&T, f64) -> usize) -> Vec<u16> {
-        let cells = self.of_cells(of);
-        let headings = (0..self.support.size().headings).map(|d| self.support.heading(d));
-        headings.flat_map(|heading| cells.iter().map(|cell| narrow(bin(cell, heading))).collect::<Vec<_>>()).collect()
+        let headings: Vec<f64> = (0..self.support.size().headings).map(|d| self.support.heading(d)).collect();
+        let bins = |cell: T| headings.iter().map(|heading| narrow(bin(&cell, *heading))).collect::<Vec<_>>();
+        self.of_cells(of).into_iter().flat_map(bins).collect()
     }
 
     /// From the RX to a point: distance and bearing.

@@ -14,7 +14,7 @@ impl Audit {
              audit`).\n\n\
              | rows | layout and RX pose alone, nat | direct path alone, nat | arrivals per row | LOS, % | strongest is LOS, % |\n\
              |---|---|---|---|---|---|\n",
-            self.fitted_rows, self.fitted_split, self.all.rows, self.scored_split
+            self.splits.fitted_rows, self.splits.fitted, self.all.rows, self.splits.scored
         );
         for (name, of) in self.conditions() {
             // Writing to a String cannot fail.

@@ -5,6 +5,7 @@
 //! found; a larger model may find more.
 
 mod binned;
+mod card;
 mod features;
 mod markdown;
 
@@ -17,6 +18,8 @@ use serde::Serialize;
 use self::binned::{BinnedModel, BinnedRow};
 use self::features::{direct_path, layout_only};
 use crate::StudyError;
+
+pub use self::card::audit_onto_card;
 
 /// The candidates that are sorted into bins: coarser than those of the evaluation, as features are.
 const SIZE: SupportSize = SupportSize { headings: 18, rows: 17, columns: 17 };
@@ -66,15 +69,22 @@ pub struct ConditionAudit {
     pub first_is_los_percent: Mean,
 }
 
-/// The audit of a dataset.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Audit {
-    /// Split that the models were fitted to.
-    pub fitted_split: String,
+/// What the models of an audit were fitted to and scored on; one split where every other row of it is scored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditedSplits {
+    /// Split that they were fitted to.
+    pub fitted: String,
     /// Rows they were fitted to.
     pub fitted_rows: usize,
     /// Split they were scored on.
-    pub scored_split: String,
+    pub scored: String,
+}
+
+/// The audit of a dataset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audit {
+    /// What the models were fitted to and scored on.
+    pub splits: AuditedSplits,
     /// All rows.
     pub all: ConditionAudit,
     /// Rows without a board.
@@ -143,9 +153,7 @@ pub fn audit(dataset: &Dataset, limit: usize, progress: &dyn Fn(u64)) -> Result<
         })
     };
     Ok(Audit {
-        fitted_rows: fitted.len(),
-        fitted_split,
-        scored_split,
+        splits: AuditedSplits { fitted: fitted_split, fitted_rows: fitted.len(), scored: scored_split },
         all: condition(&|_| true).ok_or(StudyError::NothingToAudit)?,
         no_board: condition(&|row| !row.board),
         board: condition(&|row| row.board),
@@ -193,7 +201,7 @@ fn row(recipe: &Recipe, record: &Record) -> Result<AuditRow, StudyError> {
     let found = &record.arrivals.found;
     let strongest = found.first().and_then(|arrival| matching_path(recipe, record, arrival));
     Ok(AuditRow {
-        board: record.board.is_some(),
+        board: record.layout.board.is_some(),
         layout: layout_only(record, SIZE).map_err(StudyError::at(record))?,
         direct: direct_path(recipe, record, SIZE).map_err(StudyError::at(record))?,
         arrivals: found.len() as f64,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::axis::Axis;
-use super::design::Design;
+use super::design::PointDesign;
 
 /// Whether and how rows are scored by the twin posterior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub struct Definition {
     /// The seed of all draws.
     pub seed: u64,
     /// How points are chosen.
-    pub design: Design,
+    pub design: PointDesign,
     /// Whether each point's rows are kept as a dataset.
     pub store: bool,
     /// Whether rows are scored.

@@ -13,7 +13,7 @@ pub const MAX_POINTS: u64 = 10_000;
 /// How points are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Design {
+pub enum PointDesign {
     /// Every combination of every axis's values.
     #[default]
     Grid,
@@ -25,7 +25,7 @@ pub enum Design {
     OneAtATime,
 }
 
-impl Design {
+impl PointDesign {
     /// Its word in a sweep file.
     #[must_use]
     pub fn label(self) -> &'static str {

@@ -32,7 +32,7 @@ fn rf_chain_severity_keeps_scene_draws_and_noise() {
     let sweep = sweep("", axis).unwrap();
     let points: Vec<Vec<Record>> = sweep.points.iter().map(|point| rows(&point.recipe, 50)).collect();
     for (a, b) in points[1].iter().zip(&points[2]) {
-        assert_eq!((a.room, a.tx, a.rx, a.board, &a.materials), (b.room, b.tx, b.rx, b.board, &b.materials));
+        assert_eq!((&a.layout, a.tx, a.rx, &a.materials), (&b.layout, b.tx, b.rx, &b.materials));
         assert_eq!((a.tx_power_offset_db, &a.paths), (b.tx_power_offset_db, &b.paths));
         let (c, d) = (&a.rf_chain, &b.rf_chain);
         assert_eq!((c.common_phase_rad, c.timing_offset_s), (d.common_phase_rad, d.timing_offset_s));
@@ -83,12 +83,12 @@ fn a_key_changes_the_draws_of_its_own_purpose_only() {
             assert!(differ == 0, "{set} changes the {what} of {differ} rows");
         };
         kept("headings", |a, b| (a.tx.heading, a.rx.heading) == (b.tx.heading, b.rx.heading));
-        kept("presence of boards", |a, b| a.board.is_some() == b.board.is_some());
+        kept("presence of boards", |a, b| a.layout.board.is_some() == b.layout.board.is_some());
         if !set.contains("materials") {
             kept("materials", |a, b| a.materials.wall == b.materials.wall);
         }
         if !set.starts_with("room") {
-            kept("room", |a, b| a.room == b.room);
+            kept("room", |a, b| a.layout.room == b.layout.room);
             // No region around the first link may admit a wide board: then there is another link, but rarely.
             let moved = first.iter().zip(&changed).filter(|(a, b)| (a.tx, a.rx) != (b.tx, b.rx)).count();
             assert!(moved == 0 || set.starts_with("board") && moved <= 3, "{set} moves {moved} links");
@@ -100,7 +100,7 @@ fn a_key_changes_the_draws_of_its_own_purpose_only() {
             kept("RF chain", |a, b| a.rf_chain == b.rf_chain);
         }
         if !(set.starts_with("board") || set.starts_with("room")) {
-            kept("board", |a, b| a.board == b.board);
+            kept("board", |a, b| a.layout.board == b.layout.board);
         }
     }
 }

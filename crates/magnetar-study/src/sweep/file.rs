@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::axis::{Axis, AxisFile, CheckedAxis, Setting};
 use super::definition::{Definition, Posterior};
-use super::design::{self, Design, MAX_POINTS};
+use super::design::{self, MAX_POINTS, PointDesign};
 use super::measure::Measures;
 use super::point::Point;
 use super::shipped::SHIPPED;
@@ -44,7 +44,7 @@ struct SweepFile {
     rows: u64,
     seed: Option<u64>,
     #[serde(default)]
-    design: Design,
+    design: PointDesign,
     points: Option<u64>,
     #[serde(default)]
     store: bool,
@@ -113,7 +113,7 @@ impl Sweep {
         }
         let axes = file.axis.iter().map(|axis| axis.check(&base)).collect::<Result<Vec<_>, _>>().map_err(fail)?;
         check_keys(&axes).map_err(fail)?;
-        if file.design != Design::OneAtATime && axes.iter().any(CheckedAxis::is_of_recipes) {
+        if file.design != PointDesign::OneAtATime && axes.iter().any(CheckedAxis::is_of_recipes) {
             return Err(fail(
                 "an axis of recipes replaces what other axes change; it needs design = \"one-at-a-time\"".into(),
             ));
@@ -234,7 +234,7 @@ fn places(file: &SweepFile, axes: &[CheckedAxis], seed: u64) -> Result<Vec<Vec<P
         return Err(format!("design = {:?} {need} points = N", file.design.label()));
     }
     match file.design {
-        Design::Grid => {
+        PointDesign::Grid => {
             let counts = counts()?;
             let total = counts.iter().try_fold(1_u128, |n, count| n.checked_mul(*count as u128));
             let total = bounded(total.unwrap_or(u128::MAX))?;
@@ -250,7 +250,7 @@ fn places(file: &SweepFile, axes: &[CheckedAxis], seed: u64) -> Result<Vec<Vec<P
             };
             Ok((0..total).map(level).collect())
         }
-        Design::OneAtATime => {
+        PointDesign::OneAtATime => {
             let counts = counts()?;
             bounded(1 + counts.iter().map(|count| *count as u128).sum::<u128>())?;
             let alone = |axis: Option<(usize, usize)>| -> Vec<Place> {
@@ -263,9 +263,9 @@ fn places(file: &SweepFile, axes: &[CheckedAxis], seed: u64) -> Result<Vec<Vec<P
             }
             Ok(places)
         }
-        Design::LatinHypercube | Design::Sobol => {
+        PointDesign::LatinHypercube | PointDesign::Sobol => {
             let points = bounded(u128::from(file.points.unwrap_or(0)))?;
-            let positions = if file.design == Design::Sobol {
+            let positions = if file.design == PointDesign::Sobol {
                 design::sobol(points, axes.len(), seed).ok_or_else(|| design::too_many_axes(axes.len()))?
             } else {
                 design::latin_hypercube(points, axes.len(), seed)

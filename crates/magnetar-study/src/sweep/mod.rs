@@ -28,10 +28,10 @@ mod tests;
 
 pub use axis::{Axis, Setting};
 pub use definition::{Definition, Posterior};
-pub use design::{Design, MAX_POINTS};
+pub use design::{MAX_POINTS, PointDesign};
 pub use file::{MAX_ROWS, Sweep};
 pub use measure::Metric;
-pub use outcome::{Measured, Outcome, Progress};
+pub use outcome::{MeasuredPoints, Outcome, SweepStep};
 pub use page_data::{Effect, main_effects, scattered};
 pub use point::{Point, PointResult};
 pub use run::result_path;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::table::SweepTable;
 
-/// Progress of a sweep.
+/// What a sweep has just done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum SweepStep {
     /// So many more rows were measured.
     Rows(u64),
     /// A point is finished.
@@ -19,12 +19,12 @@ pub struct Outcome {
     /// The sweep and all its results.
     pub table: SweepTable,
     /// What was measured.
-    pub measured: Measured,
+    pub measured: MeasuredPoints,
 }
 
 /// Points that are measured now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Measured {
+pub struct MeasuredPoints {
     /// Points measured by this run.
     pub made: usize,
     /// Points that were there already.

@@ -3,7 +3,7 @@
 use super::measure::{mean_and_stderr, set_means};
 use super::point::PointResult;
 use super::table::SweepTable;
-use super::{Design, Setting};
+use super::{PointDesign, Setting};
 
 /// Most bins of a continuous axis.
 const BINS: usize = 8;
@@ -47,15 +47,15 @@ pub fn scattered(table: &SweepTable, axis: usize, metric: &str) -> Vec<[f64; 2]>
 }
 
 /// Whether points differ in every axis, so that no two are alike but for one of them.
-fn moves_all_at_once(design: Design) -> bool {
-    matches!(design, Design::LatinHypercube | Design::Sobol)
+fn moves_all_at_once(design: PointDesign) -> bool {
+    matches!(design, PointDesign::LatinHypercube | PointDesign::Sobol)
 }
 
 /// The effect of axis number `axis` on a metric, in the order of its values. For a one-at-a-time sweep only the base point
 /// and the points that change the axis count.
 #[must_use]
 pub fn main_effects(table: &SweepTable, axis: usize, metric: &str) -> Vec<Effect> {
-    let alone = table.manifest.sweep.design == Design::OneAtATime;
+    let alone = table.manifest.sweep.design == PointDesign::OneAtATime;
     let mut members: Vec<Member<'_>> = Vec::new();
     for (point, result) in table.manifest.points.iter().zip(&table.results) {
         let others_changed = point.settings.iter().enumerate().any(|(i, setting)| i != axis && !setting.base);

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::definition::Definition;
 use super::file::{Sweep, check_columns};
 use super::measure::Measures;
-use super::outcome::{Measured, Outcome, Progress};
+use super::outcome::{MeasuredPoints, Outcome, SweepStep};
 use super::point::{Point, PointResult};
 use super::scoring::{PointScorer, SCORE_COLUMNS, SweepScorer};
 use super::table::SweepTable;
@@ -125,7 +125,7 @@ impl Sweep {
         out: &Path,
         threads: usize,
         scorer: Option<&SweepScorer>,
-        progress: &(dyn Fn(Progress) + Sync),
+        progress: &(dyn Fn(SweepStep) + Sync),
     ) -> Result<Outcome, StudyError> {
         let started = Instant::now();
         let _lock = self.begin(out, scorer)?;
@@ -147,8 +147,8 @@ impl Sweep {
         out: &Path,
         threads: usize,
         scorer: Option<&SweepScorer>,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Measured, StudyError> {
+        progress: &(dyn Fn(SweepStep) + Sync),
+    ) -> Result<MeasuredPoints, StudyError> {
         let Some(some) = self.points.get(points.clone()).filter(|some| !some.is_empty()) else {
             return Err(StudyError::NoPoints { first: points.start, end: points.end, count: self.points.len() });
         };
@@ -177,8 +177,8 @@ impl Sweep {
         hashes: &[String],
         threads: usize,
         scorer: Option<&SweepScorer>,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Measured, StudyError> {
+        progress: &(dyn Fn(SweepStep) + Sync),
+    ) -> Result<MeasuredPoints, StudyError> {
         let started = Instant::now();
         // Points with the same recipe are one.
         let mut missing: BTreeMap<&str, &Point> = BTreeMap::new();
@@ -187,8 +187,8 @@ impl Sweep {
             let stored = !self.definition.store || point_dataset_is_whole(&point_folder(out, hash));
             if stored && read_result(out, hash).is_ok() {
                 kept += 1;
-                progress(Progress::Rows(self.definition.rows));
-                progress(Progress::Point);
+                progress(SweepStep::Rows(self.definition.rows));
+                progress(SweepStep::Point);
             } else {
                 missing.entry(hash).or_insert(point);
             }
@@ -202,11 +202,11 @@ impl Sweep {
         let rows = AtomicU64::new(0);
         let count = |n: u64| {
             rows.fetch_add(n, Ordering::Relaxed);
-            progress(Progress::Rows(n));
+            progress(SweepStep::Rows(n));
         };
         let finished = |result: &PointResult| -> Result<(), StudyError> {
             write_result(out, result)?;
-            progress(Progress::Point);
+            progress(SweepStep::Point);
             Ok(())
         };
         if self.definition.store {
@@ -217,7 +217,7 @@ impl Sweep {
         } else {
             pool.install(|| self.measure_all(&missing, scorer, &count, &finished))?;
         }
-        Ok(Measured { made: points.len() - kept, kept, rows: rows.into_inner(), elapsed: started.elapsed() })
+        Ok(MeasuredPoints { made: points.len() - kept, kept, rows: rows.into_inner(), elapsed: started.elapsed() })
     }
 
     /// Chunks of all points as one list of work, so that no core waits at the end of a point.

@@ -1,6 +1,6 @@
 //! Which axis moves a metric most: differences of a one-at-a-time sweep from its base point.
 
-use super::design::Design;
+use super::design::PointDesign;
 use super::measure::{mean_and_stderr, set_means};
 use super::table::SweepTable;
 
@@ -26,7 +26,7 @@ pub struct Sensitivity {
 /// `None` unless the sweep is one-at-a-time and has the metric.
 #[must_use]
 pub fn sensitivities(table: &SweepTable, metric: &str) -> Option<Vec<Sensitivity>> {
-    if table.manifest.sweep.design != Design::OneAtATime {
+    if table.manifest.sweep.design != PointDesign::OneAtATime {
         return None;
     }
     let (base_point, base) = table.manifest.points.iter().zip(&table.results).next()?;

@@ -1,6 +1,7 @@
 //! A sweep's folder: `sweep.json` (what it is), `sweep.parquet` (one row per point), `points/` (one result per point).
 
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use super::axis::Setting;
 use super::definition::Definition;
-use super::design::Design;
+use super::design::PointDesign;
 use super::file::Sweep;
 use super::measure::Metric;
 use super::point::PointResult;
@@ -133,7 +134,11 @@ impl SweepTable {
         let path = out.join(SWEEP_MANIFEST);
         manifest.sha256 = hex(&Sha256::digest(manifest.text(&path)?));
         AtomicFile::write(&path, manifest.text(&path)?.as_bytes()).map_err(StudyError::io(&path))?;
-        rename_file(&waiting, &table).map_err(StudyError::io(&table))?;
+        match rename_file(&waiting, &table) {
+            // Another process, which made the same table in a store, was faster.
+            Err(e) if e.kind() == io::ErrorKind::NotFound && is_content(&table, &manifest.table_sha256) => {}
+            renamed => renamed.map_err(StudyError::io(&table))?,
+        }
         Ok(Self { manifest, results })
     }
 
@@ -156,7 +161,7 @@ const MAX_VALUES: u64 = 1 << 22;
 
 fn needed(mut result: PointResult, sweep: &Definition, points: usize) -> PointResult {
     let values = (points as u64).saturating_mul(result.by_row.values().map(|values| values.len() as u64).sum());
-    if sweep.design != Design::OneAtATime && values > MAX_VALUES {
+    if sweep.design != PointDesign::OneAtATime && values > MAX_VALUES {
         result.by_row.clear();
     }
     result
@@ -197,6 +202,10 @@ impl SweepManifest {
 /// A hash becomes a file name: it must be one.
 fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn is_content(path: &Path, expected: &str) -> bool {
+    digest(path).is_ok_and(|(_, sha256)| sha256 == expected)
 }
 
 /// Writes the table; returns its SHA-256.

@@ -4,15 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
-use magnetar_files::is_in_store;
-use magnetar_study::{Audit, ConditionAudit, StudyError, audit, audit_rows};
+use magnetar_study::{Audit, ConditionAudit, audit, audit_onto_card, audit_rows};
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
 use crate::progress;
-
-/// Rows that the audit on a card is fitted to, and as many that it is scored on: a second or two.
-const ROWS_OF_A_CARD: usize = 1000;
 
 /// Flags of `magnetar audit`.
 #[derive(clap::Args)]
@@ -49,7 +45,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     println!(
         "binned models, fitted to {} rows of {}, scored on {} rows of {}",
-        found.fitted_rows, found.fitted_split, found.all.rows, found.scored_split
+        found.splits.fitted_rows, found.splits.fitted, found.all.rows, found.splits.scored
     );
     println!(
         "  {:<10}{:>7}{:>20}{:>20}{:>16}{:>14}{:>22}",
@@ -64,35 +60,17 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Audits a dataset that was just made and puts the figures on its card. One with too few rows keeps its card. Where others
-/// write the same dataset at the same time, the last of them leaves the figures of all rows.
+/// Audits a dataset that was just made and puts the figures on its card.
 pub fn write_onto_card(folder: &Path) -> anyhow::Result<()> {
-    let mut dataset = open_dataset(folder)?;
     let _auditing = progress::phase("auditing the rows for the card");
-    loop {
-        match audit(&dataset, ROWS_OF_A_CARD, &|_| {}) {
-            Ok(found) => dataset.write_audit(&found.to_markdown())?,
-            Err(StudyError::NothingToAudit) => return Ok(()),
-            Err(error) => {
-                return Err(error).with_context(|| format!("{}: the rows cannot be audited", folder.display()));
-            }
-        }
-        if !is_in_store(dataset.folder()) {
-            return Ok(());
-        }
-        let now = open_dataset(folder)?;
-        if now.manifest() == dataset.manifest() {
-            return Ok(());
-        }
-        dataset = now;
-    }
+    audit_onto_card(folder).with_context(|| format!("{}: the rows cannot be audited", folder.display()))
 }
 
 fn to_json(found: &Audit) -> Value {
     let mut out = condition_json(&found.all);
-    out["fitted_split"] = json!(found.fitted_split);
-    out["fitted_rows"] = json!(found.fitted_rows);
-    out["scored_split"] = json!(found.scored_split);
+    out["fitted_split"] = json!(found.splits.fitted);
+    out["fitted_rows"] = json!(found.splits.fitted_rows);
+    out["scored_split"] = json!(found.splits.scored);
     out["no_board"] = found.no_board.as_ref().map_or(Value::Null, condition_json);
     out["board"] = found.board.as_ref().map_or(Value::Null, condition_json);
     out

@@ -65,8 +65,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let paths: Vec<Vec<ElementPath>> = records
         .iter()
         .map(|record| {
-            let both =
-                |path: &magnetar_dataset::RecordPath| ElementPath { delay: [path.delay_s; 2], gain: path.coefficients };
+            let both = |path: &magnetar_dataset::RecordPath| ElementPath {
+                delay: [path.wave.delay_s; 2],
+                gain: path.wave.coefficients,
+            };
             record.paths.iter().map(both).collect()
         })
         .collect();

@@ -10,8 +10,8 @@ use magnetar_dataset::Recipe;
 use magnetar_dataset::replay::STAND_IN;
 use magnetar_neural::train::{Preset, TrainingPlan, TrainingRows};
 use magnetar_neural::{
-    Benchmark, BenchmarkLine, BenchmarkStep, ByBoard, Columns, Contestant, Design, LearnedScorers, Model, OverSeeds,
-    ShippedModel,
+    Benchmark, BenchmarkColumns, BenchmarkLine, BenchmarkStep, ByBoard, Contestant, Design, LearnedScorers, Model,
+    OverSeeds, ShippedModel,
 };
 use magnetar_posterior::Scorer;
 use magnetar_study::{ScorerSettings, ScorerSource, open_scorer};
@@ -210,7 +210,7 @@ impl Args {
 }
 
 /// A condition's columns among those of a line.
-type Condition = fn(&ByBoard) -> Option<&Columns>;
+type Condition = fn(&ByBoard) -> Option<&BenchmarkColumns>;
 
 fn print(benchmark: &Benchmark, lines: &[BenchmarkLine]) {
     println!("recipe {}, rows of seed {}", benchmark.recipe.name, benchmark.seed);
@@ -268,7 +268,7 @@ fn print(benchmark: &Benchmark, lines: &[BenchmarkLine]) {
     }
 }
 
-fn replay_columns(columns: &Columns) -> String {
+fn replay_columns(columns: &BenchmarkColumns) -> String {
     format!(
         "{:>14}{:>9.2}{:>8.2}{:>9.2}{:>10.1}{:>8.1}",
         nll(columns),
@@ -281,6 +281,6 @@ fn replay_columns(columns: &Columns) -> String {
 }
 
 /// NLL with the deviation over seeds, or of a single seed with the standard error over rows.
-fn nll(columns: &Columns) -> String {
+fn nll(columns: &BenchmarkColumns) -> String {
     with_error(columns.nll.mean, columns.nll.deviation.unwrap_or(columns.nll_stderr), 3)
 }

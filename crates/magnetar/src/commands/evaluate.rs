@@ -161,7 +161,7 @@ fn print(evaluation: &Evaluation, post_index: f64) -> Option<()> {
             let p1m = with_error(s.p1m_percent, s.p1m_percent_stderr, 1);
             println!(
                 "  {condition:<14}{:>7}{nll:>18}{:>9.2}{:>8.2}{xy:>17}{yaw:>15}{hit:>13}{p1m:>13}{:>10.1}{:>10.1}",
-                s.samples, s.hpd_gap_pp, s.v40_percent, s.cone_mass_auc_percent, s.cone_hit_auc_percent
+                s.samples, s.hpd_gap_pp, s.v40_percent, s.cones.cone_mass_auc_percent, s.cones.cone_hit_auc_percent
             );
         }
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use magnetar_dataset::{Columns, Record};
-use magnetar_files::AtomicFolder;
+use magnetar_files::FileSet;
 use magnetar_files::npy::NpyWriter;
 use magnetar_posterior::{Features, PosteriorError, Support, SupportSize, Target, query_channels, spatial_channels};
 use magnetar_study::{Candidates, ReceiverView, StudyError, map_rows, support_stream, truth};
@@ -16,13 +16,15 @@ use super::scorer_args::SupportArgs;
 use crate::output::counted;
 use crate::progress;
 
-/// The files of a set; older sets may hold some of them.
+/// The arrays of a set; one holds some of them.
 const ARRAYS: [&str; 5] = [SPATIAL, QUERY, DENSE, TARGET, AXES];
 const SPATIAL: &str = "spatial.npy";
 const QUERY: &str = "query.npy";
 const DENSE: &str = "dense.npy";
 const TARGET: &str = "target.npy";
 const AXES: &str = "axes.npy";
+/// What a set is; written last, so that a set that has it is whole.
+const DESCRIPTION: &str = "features.json";
 
 /// Flags of `magnetar features`.
 #[derive(clap::Args)]
@@ -40,6 +42,8 @@ Writes NumPy arrays (float32) into a folder, streamed, rows in index order:
       flat candidate index and weight; unused places have weight 0
   axes.npy     [rows, H + W]
       y of the rows, then x of the columns, metres
+and features.json, which says what they are: dataset, split, support, shapes. In
+an object store it is put last: a set without it is not whole.
 
 Examples:
   magnetar features data --split train --limit 1000 --training --out features
@@ -64,7 +68,7 @@ pub struct Args {
     dense: bool,
     #[command(flatten)]
     support: SupportArgs,
-    /// The folder to write; one that holds such arrays is replaced.
+    /// The folder to write, or a place in an object store; one that holds such arrays is replaced.
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     /// Print one JSON object.
@@ -84,10 +88,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bytes = arrays.iter().map(|(_, shape)| array_bytes(shape)).fold(0, u64::saturating_add);
     let of_rows = counted(rows, "row");
     note!("{of_rows} of split {}: {} in {}", args.split, progress::bytes(bytes), args.out.display());
-    // The arrays belong together: they appear, or replace older ones, in one step.
+    // The arrays belong together: they appear, or replace older ones, as one.
     let place = || args.out.display().to_string();
-    let folder = AtomicFolder::create(&args.out, |name| ARRAYS.contains(&name)).with_context(place)?;
-    let mut files = Files::create(folder.path(), &arrays)?;
+    let set = FileSet::create(&args.out, &ARRAYS, DESCRIPTION).with_context(place)?;
+    let mut files = Files::create(set.path(), &arrays)?;
     let bar = progress::bar(rows, "rows");
     let mut outcome = Ok(());
     map_rows(
@@ -101,12 +105,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         },
     )?;
     outcome?;
+    let shapes: serde_json::Map<_, _> = arrays.iter().map(|(name, shape)| ((*name).to_owned(), json!(shape))).collect();
+    let description = json!({
+        "format": "magnetar-features", "version": env!("CARGO_PKG_VERSION"), "recipe_hash": dataset.manifest().recipe_hash,
+        "seed": dataset.manifest().seed, "split": args.split, "rows": rows,
+        "training_seed": args.training.then_some(args.seed),
+        "support": { "rows": size.rows, "columns": size.columns, "headings": size.headings }, "arrays": shapes,
+    });
+    set.replace(&arrays.iter().map(|(name, _)| *name).collect::<Vec<_>>()).with_context(place)?;
     files.finish()?;
-    folder.commit().with_context(place)?;
+    set.commit(format!("{description:#}\n").as_bytes()).with_context(place)?;
     bar.finish_and_clear();
     if args.json {
-        let shapes: serde_json::Map<_, _> =
-            arrays.iter().map(|(name, shape)| ((*name).to_owned(), json!(shape))).collect();
         println!("{}", json!({ "out": args.out, "rows": rows, "bytes": bytes, "arrays": shapes }));
         return Ok(ExitCode::SUCCESS);
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::bail;
 use magnetar_dataset::{Job, Plan, Recipe, Slice, Summary};
@@ -33,6 +34,7 @@ Examples:
   magnetar generate --set rf_chain.enabled=false --out clean
   magnetar generate --part 1/4 --out part1         # a quarter of every split; see magnetar merge
   magnetar generate --part 1/4 --out s3://lab/data # parts may share one place in a store
+  magnetar generate --dry-run --nodes 16           # size, and time on so many machines
 
 With --limit, --part makes shards smaller where a split would have fewer of them
 than there are parts.")]
@@ -76,6 +78,10 @@ pub struct Args {
     /// Check everything and print size and time, but make nothing.
     #[arg(long)]
     dry_run: bool,
+    /// With --dry-run: how long so many machines like this one take, each with one part of as many (--part).
+    #[arg(long, value_name = "N", requires = "dry_run", conflicts_with_all = ["part", "shards"],
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    nodes: Option<u64>,
     /// Print a JSON summary.
     #[arg(long)]
     json: bool,
@@ -106,6 +112,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         limit: args.limit,
         slice,
         threads: args.threads,
+        durable: true,
         backend,
     };
     console::say_that_it_resumes();
@@ -136,17 +143,26 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         counted(plan.shards(), "shard"),
         args.out.display()
     );
-    if !args.ignore_free_space {
+    // Other machines have disks of their own.
+    if !args.ignore_free_space && args.nodes.is_none() {
         check_space(args, &plan, estimate.bytes)?;
+    }
+    let shared = args.nodes.map(|nodes| Shared::new(nodes, &plan, estimate.duration));
+    if let Some(shared) = &shared {
+        shared.note();
     }
     if args.dry_run {
         if args.json {
             let splits: serde_json::Map<_, _> =
                 plan.rows_by_split().into_iter().map(|(split, rows)| (split, json!(rows))).collect();
-            let shown = json!({
+            let mut shown = json!({
                 "out": args.out, "rows_to_make": rows, "rows_kept": plan.kept_rows(), "shards": plan.shards(),
                 "bytes": estimate.bytes, "seconds": estimate.duration.as_secs_f64(), "splits": splits,
             });
+            if let Some(shared) = &shared {
+                shown["nodes"] = json!(shared.nodes);
+                shown["seconds_on_nodes"] = json!(shared.duration.as_secs_f64());
+            }
             println!("{shown}");
         }
         return Ok(ExitCode::SUCCESS);
@@ -157,6 +173,37 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     write_onto_card(&args.out)?;
     print(args, &summary);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A plan shared by several machines like this one, each with one part.
+struct Shared {
+    nodes: u64,
+    /// Shards of the largest part.
+    shards: u64,
+    /// Until the last one is done.
+    duration: Duration,
+}
+
+impl Shared {
+    #[allow(clippy::cast_precision_loss, reason = "a guess")]
+    fn new(nodes: u64, plan: &Plan, alone: Duration) -> Self {
+        let all = plan.shards() as u64;
+        let shards = all.div_ceil(nodes);
+        Self { nodes, shards, duration: alone.mul_f64(shards as f64 / all.max(1) as f64) }
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "for display")]
+    fn note(&self) {
+        let nodes = self.nodes;
+        let node_hours = self.duration.mul_f64(nodes as f64).as_secs_f64() / 3600.0;
+        note!(
+            "on {} like this one: about {}, {node_hours:.2} node-hours, at most {} each (--part 1/{nodes} to \
+             {nodes}/{nodes}, or auto)",
+            counted(nodes, "node"),
+            progress::duration(self.duration),
+            counted(self.shards, "shard")
+        );
+    }
 }
 
 /// Makes shards small enough that every part has some of every split, where --limit leaves few rows. It depends on nothing

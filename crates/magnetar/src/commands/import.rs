@@ -38,7 +38,7 @@ Examples:
 pub struct Args {
     /// The campaign's file.
     campaign: PathBuf,
-    /// The dataset's folder; it must not hold anything yet.
+    /// The dataset's folder, which must not hold anything yet; or its place in an object store, where the same import goes on.
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
     /// Print a JSON summary.

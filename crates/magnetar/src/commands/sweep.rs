@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, ensure};
-use magnetar_files::{AtomicFile, is_in_store, place};
+use anyhow::Context;
+use magnetar_files::{AtomicFile, place};
 use magnetar_report::sweep::sweep_page;
 use magnetar_study::StudyError;
 use magnetar_study::sweep::{
-    Measured, Outcome, Point, Posterior, Progress, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepScorer, SweepTable,
-    result_path, sensitivities,
+    MeasuredPoints, Outcome, Point, Posterior, SHIPPED, SWEEP_PAGE, SWEEP_TABLE, Sweep, SweepScorer, SweepStep,
+    SweepTable, result_path, sensitivities,
 };
 use serde_json::{Map, json};
 
@@ -33,7 +33,8 @@ what.
 
 Several machines share a sweep by its points: each measures some of them into a
 folder of its own (--points A..B); put into one folder, the same command without
---points finds all of them there and makes the table.
+--points finds all of them there and makes the table. In an object store all of
+them measure into one place.
 
 Examples:
   magnetar sweep list
@@ -49,7 +50,7 @@ pub struct Args {
     /// A sweep file, or the name of a shipped sweep.
     #[arg(value_name = "SWEEP.toml|NAME", required_unless_present_any = ["list", "show"])]
     sweep: Option<String>,
-    /// The sweep's folder.
+    /// The sweep's folder, or its place in an object store.
     #[arg(short, long, value_name = "DIR", required_unless_present_any = ["list", "show", "dry_run"])]
     out: Option<PathBuf>,
     /// As `sweep list`.
@@ -132,18 +133,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let out = &*place(args.out.as_deref().context("give --out DIR")?)?;
-    ensure!(
-        !is_in_store(out),
-        "{}: a sweep is measured into a folder of this machine; copy it to a store when it is done",
-        out.display()
-    );
     console::say_that_it_resumes();
     let points = args.points.as_ref().map_or(sweep.points.len(), Range::len) as u64;
     let bar = progress::bar(points * sweep.definition.rows, "rows");
     let done = std::sync::atomic::AtomicU64::new(0);
     let progress = |step| match step {
-        Progress::Rows(rows) => bar.inc(rows),
-        Progress::Point => {
+        SweepStep::Rows(rows) => bar.inc(rows),
+        SweepStep::Point => {
             let n = 1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             bar.set_prefix(format!("{n}/{points} points "));
         }
@@ -215,8 +211,8 @@ fn parse_points(text: &str) -> Result<Range<usize>, String> {
 }
 
 /// What a part of a sweep measured.
-fn print_part(args: &Args, out: &Path, measured: &Measured) {
-    let Measured { made, kept, rows, elapsed } = measured;
+fn print_part(args: &Args, out: &Path, measured: &MeasuredPoints) {
+    let MeasuredPoints { made, kept, rows, elapsed } = measured;
     if args.json {
         let seconds = elapsed.as_secs_f64();
         println!(
@@ -231,7 +227,7 @@ fn print_part(args: &Args, out: &Path, measured: &Measured) {
 }
 
 fn print(args: &Args, out: &Path, outcome: &Outcome) -> anyhow::Result<()> {
-    let Measured { made, kept, rows, elapsed } = outcome.measured;
+    let MeasuredPoints { made, kept, rows, elapsed } = outcome.measured;
     let seconds = elapsed.as_secs_f64();
     #[allow(clippy::cast_precision_loss, reason = "for display")]
     let rate = rows as f64 / seconds.max(1e-9);

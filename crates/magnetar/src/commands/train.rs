@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use magnetar_dataset::Recipe;
 use magnetar_neural::train::{
-    Preset, Progress, REAL_EXPOSURES, RealRows, Sampling, Trainer, TrainingPlan, TrainingRows,
+    Preset, REAL_EXPOSURES, RealRows, Sampling, Trainer, TrainingPlan, TrainingProgress, TrainingRows,
 };
 use magnetar_neural::{Design, Model, NeuralError};
 use magnetar_posterior::TwinScorer;
@@ -225,7 +225,7 @@ pub(super) fn train_to(plan: &TrainingPlan, rows: &TrainingRows, out: &Path, com
     console::say_that_it_resumes();
     let bar = progress::resumed_bar(plan.steps(), trainer.step(), "steps");
     let shown = std::cell::Cell::new((0.0, 0u64, Instant::now()));
-    let model = trainer.run(command, Some(&checkpoint), &|at: &Progress| {
+    let model = trainer.run(command, Some(&checkpoint), &|at: &TrainingProgress| {
         bar.set_position(at.step);
         let (sum, count, last) = shown.get();
         shown.set((sum + at.loss, count + 1, last));

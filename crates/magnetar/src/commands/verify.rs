@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use anyhow::Context;
 use magnetar_dataset::{SplitManifest, Verification, VerifyOptions, verify};
-use magnetar_files::{read_text, unseal};
+use magnetar_files::{place, read_text, unseal};
 use magnetar_report::sweep::sweep_page;
-use magnetar_study::sweep::{SWEEP_MANIFEST, SWEEP_PAGE, SweepTable, verify_sweep};
+use magnetar_study::sweep::{SWEEP_PAGE, SweepTable, verify_sweep};
 use serde_json::json;
 
-use super::dataset_folder::open_dataset;
+use super::dataset_folder::{is_sweep, open_dataset};
 use super::scorer_args::learned_scorers;
 use crate::output::counted;
 use crate::progress;
@@ -31,7 +32,7 @@ Examples:
   magnetar verify data --sample 1000 --json
   magnetar verify part1 --partial")]
 pub struct Args {
-    /// The folder of a dataset (or its place in an object store), or of a sweep.
+    /// The folder of a dataset or of a sweep, or its place in an object store.
     dataset: PathBuf,
     /// Rows of each split to make again.
     #[arg(long, default_value_t = 100, value_name = "N")]
@@ -52,18 +53,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let seed = args.seed.unwrap_or_else(now);
     let options = VerifyOptions { sample: args.sample, seed, partial: args.partial };
-    let found = if args.dataset.join(SWEEP_MANIFEST).is_file() {
+    let folder = &*place(&args.dataset)?;
+    let found = if is_sweep(folder).with_context(|| args.dataset.display().to_string())? {
         let bar = progress::counter("rows");
-        let mut found = verify_sweep(&args.dataset, options, Some(learned_scorers()), &|rows| bar.inc(rows))?;
+        let mut found = verify_sweep(folder, options, Some(learned_scorers()), &|rows| bar.inc(rows))?;
         bar.finish_and_clear();
         if found.problems.is_empty() {
-            check_page(&args.dataset, &mut found)?;
+            check_page(folder, &mut found)?;
         }
         found
     } else {
-        let dataset = open_dataset(&args.dataset)?;
+        let dataset = open_dataset(folder)?;
         let bar = progress::bar(dataset.manifest().splits.values().map(SplitManifest::present_rows).sum(), "rows");
-        let found = verify(&args.dataset, options, &|rows| bar.inc(rows))?;
+        let found = verify(folder, options, &|rows| bar.inc(rows))?;
         bar.finish_and_clear();
         found
     };

@@ -127,7 +127,7 @@ fn usual_cases(dataset: &Dataset, split: &str) -> anyhow::Result<Vec<u64>> {
     let mut found = [Vec::new(), Vec::new()];
     for record in dataset.sample(split, magnetar_dataset::Columns::WithoutCsi, 200)? {
         let record = record?;
-        let of = &mut found[usize::from(record.board.is_some())];
+        let of = &mut found[usize::from(record.layout.board.is_some())];
         if of.len() < 2 {
             of.push(record.index);
         }
@@ -141,7 +141,7 @@ fn volumes(args: &Args, cases: &[Record], scorers: &[Arc<dyn Scorer>], theme: Th
     let named: Vec<String> = cases
         .iter()
         .map(|case| {
-            let board = if case.board.is_some() { "board" } else { "no board" };
+            let board = if case.layout.board.is_some() { "board" } else { "no board" };
             format!("row {}: {board}, {}", case.index, if case.los { "LOS" } else { "NLOS" })
         })
         .collect();

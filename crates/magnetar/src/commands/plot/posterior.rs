@@ -100,7 +100,7 @@ pub fn run_row(args: &RowArgs, figure: RowFigure) -> anyhow::Result<ExitCode> {
         record.index,
         args.split,
         if record.los { "LOS" } else { "NLOS" },
-        if record.board.is_some() { "board" } else { "no board" },
+        if record.layout.board.is_some() { "board" } else { "no board" },
         scorer_line(&*scorer)
     );
     let name = args.scorer.name()?;
@@ -222,9 +222,9 @@ fn design_of(name: &str) -> &str {
 fn curve(name: &str, metrics: &BalancedMetrics, hits: bool) -> ConeCurve {
     ConeCurve {
         name: name.to_owned(),
-        opening_deg: metrics.cone_opening_deg.clone(),
-        mass_percent: metrics.cone_mass_percent.clone(),
-        hit_percent: if hits { metrics.cone_hit_percent.clone() } else { Vec::new() },
+        opening_deg: metrics.cones.cone_opening_deg.clone(),
+        mass_percent: metrics.cones.cone_mass_percent.clone(),
+        hit_percent: if hits { metrics.cones.cone_hit_percent.clone() } else { Vec::new() },
         spread_percent: Default::default(),
     }
 }
