@@ -35,7 +35,7 @@ mkdir "$work/run"
 cp -r tests tests_ray pyproject.toml "$work/run"
 cd "$work/run"
 bare "$venv" python -m pytest
-RAY_USAGE_STATS_ENABLED=0 bare "$venv" python -m pytest tests_ray
+MAGNETAR_ROOT=$root RAY_USAGE_STATS_ENABLED=0 bare "$venv" python -m pytest tests_ray
 bare "$venv" python -m mypy --config-file pyproject.toml -p magnetar
 bare "$venv" python -m mypy.stubtest magnetar._native --mypy-config-file pyproject.toml
 bare "$venv" python -m pytest --doctest-modules --pyargs magnetar.{links,inference,streams}

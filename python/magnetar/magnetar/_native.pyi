@@ -19,12 +19,15 @@ __all__ = [
     "Scene",
     "Scorer",
     "Support",
+    "audit_card",
     "estimate",
     "evaluate",
     "evaluation_of",
     "expose_rows",
     "features",
     "fuse",
+    "gather_parts",
+    "make_shards",
     "materials",
     "observe",
     "posterior_figure",
@@ -39,6 +42,18 @@ __all__ = [
 _File = str | PathLike[str]
 _Size = tuple[int, int, int]
 
+def audit_card(folder: _File) -> None: ...
+def gather_parts(out: _File, *, copied: Sequence[_File], moved: Sequence[_File]) -> None: ...
+def make_shards(
+    recipe: Recipe,
+    split: str,
+    shards: tuple[int, int],
+    out: _File,
+    *,
+    limit: int | None = None,
+    seed: int = 1,
+    durable: bool = True,
+) -> None: ...
 def run_cli(arguments: Sequence[str]) -> int: ...
 def set_threads(threads: int, /) -> None: ...
 def threads() -> int: ...

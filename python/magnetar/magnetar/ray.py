@@ -2,16 +2,17 @@
 
 ``pip install magnetar[ray]``, and ``ray.init(...)`` before. A task is a slice of rows and a pure function
 of it: a node that is lost costs a retry, and results are those of one process, byte for byte and number for number. What tasks
-make comes back through Ray; only stored datasets that are read have to be on a path that every node sees.
+make is written where the caller wants it by nodes that see that folder, comes back through Ray from the others, or goes to an
+object store; stored datasets that are read have to be at a place that every node sees: a shared path, or an object store.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -22,78 +23,62 @@ from ray.data import Datasource, ReadTask
 from ray.data.block import BlockMetadata
 
 from magnetar import _native
+from magnetar._cluster import (
+    SIGN,
+    Files,
+    Progress,
+    command,
+    each,
+    files_in,
+    folder_beside,
+    machine,
+    make_durable,
+    place,
+    sees,
+    write_files,
+)
 from magnetar._native import Dataset, Recipe, Rows, Scorer
-from magnetar.errors import InputError, MagnetarError, RecipeError
+from magnetar.errors import InputError, RecipeError
 from magnetar.inference import EVALUATION, Size
 
 __all__ = ["RowSource", "audit", "evaluate", "generate", "read", "sweep"]
 
-RETRIES = 20
-"""How often a task is tried again on another node."""
-
-Progress = Callable[[int, int], None]
-"""Called with the number of tasks done and of all tasks."""
-
-Files = dict[str, bytes]
-"""Files of a folder by their path within it."""
+WRITERS = 4
+"""Parts that are written to the caller's disk at the same time, while others are made."""
 
 
-def _command(*arguments: object) -> str:
-    """Runs the command line in a process of its own; gives what it prints."""
-    command = [sys.executable, "-m", "magnetar", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MagnetarError(done.stderr.strip().removeprefix("error: ") or f"magnetar ended with {done.returncode}")
-    return done.stdout
+def _make_shards(
+    recipe: Recipe,
+    split: str,
+    shards: tuple[int, int],
+    limit: int | None,
+    seed: int,
+    out: str,
+    sign: str | None,
+    caller: str | None,
+) -> Files | str | None:
+    """A task: some shards of a split, and the manifest of these alone.
 
+    Without a sign ``out`` is in a store, and they go there. Else they go into a new folder within ``out``, whose name is given
+    back, or, if this node does not see ``out``, to the caller. On the caller's machine the caller has them written to the disk.
+    """
 
-def _files(folder: Path) -> Files:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    # In the worker's own process: a new one would take longer to start than many rows take to make.
+    def make(place: str | Path, durable: bool) -> None:
+        _native.make_shards(recipe, split, shards, place, limit=limit, seed=seed, durable=durable)
 
-
-def _write(folder: Path, files: Files) -> None:
-    for name, data in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-
-
-def _each(
-    work: Callable[..., Any],
-    calls: Sequence[tuple[Any, ...]],
-    cpus: float,
-    progress: Progress | None,
-) -> Iterator[tuple[int, Any]]:
-    """Runs work on all calls; gives numbers and results as they are done, a few of them in memory at a time."""
-    task = ray.remote(work).options(num_cpus=cpus, max_retries=RETRIES)
-    # Twice as many as can run: nobody waits, and finished results do not pile up.
-    most = max(4, 2 * int(ray.cluster_resources().get("CPU", 1) / cpus))
-    waiting, done = list(range(len(calls)))[::-1], 0
-    running: dict[Any, int] = {}
-    while waiting or running:
-        while waiting and len(running) < most:
-            number = waiting.pop()
-            running[task.remote(*calls[number])] = number
-        (ready,), _ = ray.wait(list(running), num_returns=1)
-        try:
-            result = ray.get(ready)
-        except ray.exceptions.RayTaskError as error:
-            # The error of the work itself, as it would be here.
-            raise error.cause or error from None
-        yield running.pop(ready), result
-        done += 1
-        if progress is not None:
-            progress(done, len(calls))
-
-
-def _make_shards(recipe: str, split: str, shards: tuple[int, int], flags: list[str]) -> Files:
-    """A task: some shards of a split, and the manifest of these alone."""
+    if sign is None:
+        make(out, durable=True)
+        return None
+    if sees(out, sign):
+        # Every attempt has a folder of its own: the one before may still be writing.
+        name = f"part-{secrets.token_hex(8)}"
+        make(Path(out, name), durable=caller is None or caller != machine())
+        return name
     with tempfile.TemporaryDirectory() as work:
-        file, out = Path(work, "recipe.toml"), Path(work, "part")
-        file.write_text(recipe, encoding="utf-8")
-        slice_ = ["--split", split, "--shards", f"{shards[0]}..{shards[1]}"]
-        _command("generate", "--recipe", file, *slice_, *flags, "--threads", 1, "--out", out)
-        return _files(out)
+        part = Path(work, "part")
+        make(part, durable=False)
+        return files_in(part)
 
 
 def generate(
@@ -107,43 +92,81 @@ def generate(
     rows_per_task: int = 10_000,
     cpus_per_task: float = 1,
     progress: Progress | None = None,
-) -> Path:
-    """Makes a dataset as ``magnetar generate`` does, to the byte, into a folder of the caller's machine.
+) -> Path | str:
+    """Makes a dataset as ``magnetar generate`` does, to the byte, in a folder of the caller's machine or in an object store.
 
-    ``limit`` counts samples (sets, in the fusion split) of each split, ``shard_rows`` rows of a Parquet file.
+    ``limit`` counts samples (sets, in the fusion split) of each split, ``shard_rows`` rows of a Parquet file. Into a store,
+    and into a folder that they see (a shared path, or on the caller's machine), the nodes write themselves. In a store the
+    same call finishes what was stopped.
     """
-    recipe, out = recipe or Recipe("paper"), Path(out)
+    recipe = recipe or Recipe("paper")
     if rows_per_task < 1:
         raise InputError(f"rows_per_task {rows_per_task}: expected at least 1")
+    out = place(out)
+    if isinstance(out, str):
+        with tempfile.TemporaryDirectory() as scratch:
+            calls = _tasks(Path(scratch), recipe, splits, limit, seed, shard_rows, rows_per_task, in_store=True)
+        for _ in each(_make_shards, [(*call, out, None, None) for call in calls], cpus_per_task, progress):
+            pass
+        _native.audit_card(out)
+        return out
     if out.exists():
         raise InputError(f"{out} is there already; give another name, or remove it")
-    text = recipe.to_toml()
-    flags = ["--seed", str(seed)]
-    flags += [] if limit is None else ["--limit", str(limit)]
-    flags += [] if shard_rows is None else ["--shard-size", str(shard_rows)]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as work:
-        file = Path(work, "recipe.toml")
-        file.write_text(text, encoding="utf-8")
-        if Recipe(str(file)).hash != recipe.hash:
-            raise RecipeError(f"recipe {recipe.name} names files; save it as a file and load it on every node")
-        calls = []
-        for split in recipe.splits if splits is None else splits:
-            plan = ["generate", "--recipe", file, "--split", split, *flags, "--dry-run", "--json", "--out", Path(work, "plan")]
-            shards, rows = (json.loads(_command(*plan))[key] for key in ("shards", "rows_to_make"))
-            step = max(1, rows_per_task * shards // max(rows, 1))
-            calls += [(text, split, (start, min(start + step, shards)), flags) for start in range(0, shards, step)]
-        parts = [Path(work, f"part-{number}") for number in range(len(calls))]
-        for number, files in _each(_make_shards, calls, cpus_per_task, progress):
-            _write(parts[number], files)
-        whole = Path(work, "whole")
-        _command("merge", *parts, "--out", whole)
-        whole.rename(out)
+    with folder_beside(out.absolute()) as work, ThreadPoolExecutor(WRITERS) as writers:
+        calls = _tasks(work, recipe, splits, limit, seed, shard_rows, rows_per_task, in_store=False)
+        sign = secrets.token_hex(16)
+        Path(work, SIGN).write_text(sign, encoding="utf-8")
+        here: list[Path] = []
+        sent: list[Path] = []
+        written: list[Future[None]] = []
+        calls = [(*call, fspath(work), sign, machine()) for call in calls]
+        for number, made in each(_make_shards, calls, cpus_per_task, progress):
+            if isinstance(made, str):
+                here.append(work / made)
+                written.append(writers.submit(make_durable, here[-1]))
+            else:
+                sent.append(work / f"sent-{number}")
+                write_files(sent[-1], made)
+        for one in written:
+            one.result()
+        _native.gather_parts(work / "whole", copied=sent, moved=here)
+        (work / "whole").rename(out)
     return out
 
 
-def _measure_points(name: str, text: str | None, points: tuple[int, int], flags: list[str]) -> Files:
-    """A task: the results of some points of a sweep."""
+def _tasks(
+    work: Path,
+    recipe: Recipe,
+    splits: Sequence[str] | None,
+    limit: int | None,
+    seed: int,
+    shard_rows: int | None,
+    rows_per_task: int,
+    *,
+    in_store: bool,
+) -> list[tuple[Any, ...]]:
+    """What each task of ``generate`` makes: recipe, split, shards, limit and seed; after the checks of the command line."""
+    file = work / "recipe.toml"
+    file.write_text(recipe.to_toml(), encoding="utf-8")
+    if Recipe(fspath(file)).hash != recipe.hash:
+        raise RecipeError(f"recipe {recipe.name} names files; save it as a file and load it on every node")
+    flags = ["--recipe", file, "--seed", seed, "--out", work / "plan"]
+    flags += [] if limit is None else ["--limit", limit]
+    flags += [] if shard_rows is None else ["--shard-size", shard_rows]
+    flags += ["--ignore-free-space"] if in_store else []
+    loaded = Recipe(fspath(file), None if shard_rows is None else {"store.shard_rows": shard_rows})
+    tasks: list[tuple[Any, ...]] = []
+    for split in recipe.splits if splits is None else splits:
+        plan = json.loads(command("generate", "--split", split, *flags, "--dry-run", "--json"))
+        shards, rows = plan["shards"], plan["rows_to_make"]
+        step = max(1, rows_per_task * shards // max(rows, 1))
+        slices = [(start, min(start + step, shards)) for start in range(0, shards, step)]
+        tasks += [(loaded, split, slice_, limit, seed) for slice_ in slices]
+    return tasks
+
+
+def _measure_points(name: str, text: str | None, points: tuple[int, int], flags: list[str], store: str | None) -> Files:
+    """A task: the results of some points of a sweep; nothing, if they go to a store."""
     with tempfile.TemporaryDirectory() as work:
         out = Path(work, "part")
         # A file where it is, if this node sees it: what it names stands beside it.
@@ -151,8 +174,8 @@ def _measure_points(name: str, text: str | None, points: tuple[int, int], flags:
             name = fspath(Path(work, "sweep.toml"))
             Path(name).write_text(text, encoding="utf-8")
         which = ["--points", f"{points[0]}..{points[1]}", "--threads", 1]
-        _command("sweep", name, *which, *flags, "--out", out)
-        return {path: data for path, data in _files(out).items() if path.startswith("points/")}
+        command("sweep", name, *which, *flags, "--out", store or out)
+        return {} if store else {path: data for path, data in files_in(out).items() if path.startswith("points/")}
 
 
 def sweep(
@@ -163,34 +186,37 @@ def sweep(
     points_per_task: int = 1,
     cpus_per_task: float = 1,
     progress: Progress | None = None,
-) -> Path:
+) -> Path | str:
     """Runs a sweep as ``magnetar sweep`` does, into a folder of the caller's machine, its points shared among the nodes.
 
     ``sweep`` is a shipped sweep's name or a file; recipe files it names have to be on a path that every node sees.
     ``flags`` are those of the command line that say what scores (``--scorer`` and its kind). Points that the folder holds
-    are kept: a stopped sweep goes on.
+    are kept: a stopped sweep goes on. Where ``out`` is an address in an object store, the nodes write there themselves.
     """
     if points_per_task < 1:
         raise InputError(f"points_per_task {points_per_task}: expected at least 1")
-    out, file = Path(out), Path(sweep)
+    out, file = place(out), Path(sweep)
+    store = out if isinstance(out, str) else None
     name = fspath(file.resolve()) if file.is_file() else fspath(sweep)
     text = file.read_text(encoding="utf-8") if file.is_file() else None
-    plan = json.loads(_command("sweep", name, *flags, "--dry-run", "--json"))
+    plan = json.loads(command("sweep", name, *flags, "--dry-run", "--json"))
     count = len(plan["points"])
     calls = [
-        (name, text, (start, min(start + points_per_task, count)), list(flags))
+        (name, text, (start, min(start + points_per_task, count)), list(flags), store)
         for start in range(0, count, points_per_task)
         if not _measured(out, plan["points"][start : start + points_per_task])
     ]
-    for _, files in _each(_measure_points, calls, cpus_per_task, progress):
-        _write(out, files)
+    for _, files in each(_measure_points, calls, cpus_per_task, progress):
+        if isinstance(out, Path):
+            write_files(out, files)
     # Finds all points there and makes the table; what a node measured otherwise than asked is measured again.
-    _command("sweep", name, *flags, "--out", out)
+    command("sweep", name, *flags, "--out", out)
     return out
 
 
-def _measured(out: Path, points: list[dict[str, Any]]) -> bool:
-    return all((out / point["result"]).is_file() for point in points)
+def _measured(out: Path | str, points: list[dict[str, Any]]) -> bool:
+    """Whether a folder holds points. In a store the tasks find out."""
+    return isinstance(out, Path) and all((out / point["result"]).is_file() for point in points)
 
 
 def _slices(data: Dataset | Recipe, split: str, limit: int | None, rows_per_task: int) -> list[tuple[int, int]]:
@@ -247,7 +273,7 @@ def evaluate(
     opened = [Scorer(name, recipe, parameters) for name in scorers]
     calls = [(data, split, place, seed, list(scorers), parameters, size) for place in slices]
     parts: list[dict[str, Any]] = [{}] * len(calls)
-    for number, part in _each(_score, calls, cpus_per_task, progress):
+    for number, part in each(_score, calls, cpus_per_task, progress):
         parts[number] = part
     if not parts:
         raise InputError("no row to score; give a larger limit, or another split")
@@ -258,7 +284,7 @@ def evaluate(
 
 def _audit(folder: str, limit: int) -> dict[str, Any]:
     """A task: the audit of one dataset."""
-    found: dict[str, Any] = json.loads(_command("audit", folder, "--limit", limit, "--json"))
+    found: dict[str, Any] = json.loads(command("audit", folder, "--limit", limit, "--json"))
     return found
 
 
@@ -272,7 +298,7 @@ def audit(
     """What ``magnetar audit --json`` prints of each of several datasets that every node sees, one task per dataset."""
     calls = [(fspath(folder), limit) for folder in folders]
     found: list[dict[str, Any]] = [{}] * len(calls)
-    for number, one in _each(_audit, calls, cpus_per_task, progress):
+    for number, one in each(_audit, calls, cpus_per_task, progress):
         found[number] = one
     return found
 

@@ -1,6 +1,5 @@
 //! Datasets on disk and in object stores.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,9 +23,6 @@ pub struct Dataset {
 fn columns(csi: bool) -> Columns {
     if csi { Columns::All } else { Columns::WithoutCsi }
 }
-
-/// What ends a verification that is asked to stop.
-struct Asked;
 
 #[pymethods]
 impl Dataset {
@@ -102,19 +98,7 @@ impl Dataset {
     fn verify<'py>(&self, py: Python<'py>, sample: u64, seed: u64, partial: bool) -> PyResult<Bound<'py, PyAny>> {
         let options = VerifyOptions { sample, seed, partial };
         let folder = self.dataset.folder();
-        let found = run(py, |stop| {
-            // The library reports progress and knows no stop: leaving from there ends it.
-            let progress = |_: u64| {
-                if stop.asked() {
-                    resume_unwind(Box::new(Asked));
-                }
-            };
-            match catch_unwind(AssertUnwindSafe(|| verify(folder, options, &progress))) {
-                Ok(found) => Ok(found?),
-                Err(panic) if panic.is::<Asked>() => Err(Failure::Stopped),
-                Err(panic) => resume_unwind(panic),
-            }
-        })?;
+        let found = run(py, |stop| stop.around(|progress| Ok(verify(folder, options, progress)?)))?;
         let found = serde_json::to_value(&found).map_err(|error| Failure::input(error.to_string()))?;
         input::from_json(py, &found)
     }

@@ -10,6 +10,7 @@ mod dataset;
 mod error;
 mod evaluation;
 mod figure;
+mod generate;
 mod input;
 mod metrics;
 mod posterior;
@@ -41,6 +42,8 @@ mod _native {
     use crate::evaluation::{evaluation_of, score_rows};
     #[pymodule_export]
     use crate::figure::Figure;
+    #[pymodule_export]
+    use crate::generate::{audit_card, gather_parts, make_shards};
     #[pymodule_export]
     use crate::metrics::{Metrics, evaluate};
     #[pymodule_export]

@@ -61,7 +61,24 @@ impl Stop {
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// Work of a library that reports progress and knows no stop: leaving from there ends it.
+    pub fn around<T>(&self, work: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Outcome<T>) -> Outcome<T> {
+        let progress = |_: u64| {
+            if self.asked() {
+                resume_unwind(Box::new(Asked));
+            }
+        };
+        match catch_unwind(AssertUnwindSafe(|| work(&progress))) {
+            Ok(result) => result,
+            Err(panic) if panic.is::<Asked>() => Err(Failure::Stopped),
+            Err(panic) => resume_unwind(panic),
+        }
+    }
 }
+
+/// What ends work that is asked to stop.
+struct Asked;
 
 /// Runs work on the threads of this process. Python's lock is released; signals are looked at while it runs, and one that
 /// raises (Ctrl-C) asks the work to stop and is handed on when it has.
