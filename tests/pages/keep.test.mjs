@@ -167,9 +167,15 @@ test("every panel is saved as picture and numbers", async () => {
   const { context, page, check } = await newPage();
   await page.locator("#floor-layer").selectOption("snr");
   await page.locator("#plan #floor-map").waitFor();
+  // Where a step takes too long, its own error says which one it was.
   const saved = async (panel, kind) => {
-    await page.locator(`[data-panel=${panel}] .save summary`).click();
-    const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`[data-panel=${panel}] [data-save=${kind}]`).click()]);
+    const menu = page.locator(`[data-panel=${panel}] .save`);
+    const coming = page.waitForEvent("download", { timeout: 90000 });
+    coming.catch(() => {});
+    await menu.locator("summary").click();
+    await page.locator(`[data-panel=${panel}] .save[open]`).waitFor();
+    await menu.locator(`[data-save=${kind}]`).click();
+    const download = await coming;
     assert.ok(download.suggestedFilename().endsWith("." + kind));
     return readFileSync(await download.path());
   };
