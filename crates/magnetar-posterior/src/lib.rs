@@ -48,8 +48,9 @@ pub use scorer::{RowNumber, ScoreRow, Scorer};
 pub use support::{COINCIDENT_M, MAX_CANDIDATES, Mask, Support, SupportSize};
 pub use target::Target;
 pub use twin::{
-    Ablation, CpuScoring, Grain, MAX_ARRIVALS, PARAMETER_RANGES, RoomSlabs, ScoringBackend, Twin, TwinBox, TwinFile,
-    TwinModel, TwinParameters, TwinRow, TwinRows, TwinScorer, TwinShared, TwinTables,
+    Ablation, CpuScoring, DILOGARITHM_TERMS, FADING_DB2, Grain, MAX_ARRIVALS, PARAMETER_RANGES, RoomSlabs,
+    ScoringBackend, Twin, TwinBox, TwinFile, TwinModel, TwinParameters, TwinRow, TwinRows, TwinScorer, TwinShared,
+    TwinTables,
 };
 pub use uniform::UniformScorer;
 pub use volume::Volume;

@@ -11,7 +11,10 @@ use super::widths::{Observed, USED, Widths, stray_likelihood};
 
 /// Half the square of 20 / ln 10, dB^2: the variance of `20 log10 |1 + r e^{j psi}|` over a uniform psi is this times
 /// Li2(r^2).
-const FADING_DB2: f32 = 37.722;
+pub const FADING_DB2: f32 = 37.722;
+
+/// The dilogarithm Li2 of a power ratio x, to one part in a hundred, is `x (1 + x (a + x b))`: a and b.
+pub const DILOGARITHM_TERMS: [f32; 2] = [0.25, 0.395];
 
 /// `log2(10) / 10`: octaves of power in a decibel.
 const OCTAVES_PER_DB: f32 = 0.332_192_8;
@@ -162,7 +165,8 @@ impl HeadingBlock {
             let stronger = difference.logistic();
             // Power ratio of the weaker to the stronger, at most 1.
             let ratio = (difference.max(difference * -1.0) * -OCTAVES_PER_DB).exp2();
-            let dilogarithm = ratio * (one + ratio * (Lanes::splat(0.25) + ratio * 0.395));
+            let [second, third] = DILOGARITHM_TERMS;
+            let dilogarithm = ratio * (one + ratio * (Lanes::splat(second) + ratio * third));
             let fade = dilogarithm * (merge.weight * widths.fading);
             self.variance[a] += fade * FADING_DB2;
             self.variance[b] += fade * FADING_DB2;

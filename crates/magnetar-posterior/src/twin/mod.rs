@@ -21,6 +21,7 @@ pub use ablation::Ablation;
 pub use as_scorer::Twin;
 pub use backend::{CpuScoring, ScoringBackend};
 pub use flat::{TwinBox, TwinRow, TwinRows, TwinShared, TwinTables};
+pub use likelihood::{DILOGARITHM_TERMS, FADING_DB2};
 pub use model::{MAX_ARRIVALS, RoomSlabs, TwinModel};
 pub use parameters::{PARAMETER_RANGES, TwinFile, TwinParameters};
 pub use scorer::{Grain, TwinScorer};

@@ -1,9 +1,9 @@
 //! Paths that arrive in one cell of delay.
 
+use magnetar_posterior::{DILOGARITHM_TERMS, FADING_DB2};
+
 use super::link::Predicted;
 
-/// Half the square of 20 / ln 10, dB^2: two waves of power ratio r at an unknown phase scatter by this times Li2(r).
-const FADING_DB2: f64 = 37.722;
 /// Two paths this far apart are told apart as often as not, cells of delay, and how gradually that changes.
 const JOINED_CELLS: f64 = 0.6;
 const JOINED_SOFTNESS: f64 = 0.1;
@@ -30,9 +30,9 @@ impl Fading {
             let stronger_db = other.level_db - path.level_db;
             fading.own *= 1.0 - joined / (1.0 + libm::exp(-stronger_db));
             let ratio = libm::exp10(-stronger_db.abs() / 10.0);
-            // Li2(ratio), to one part in a hundred.
-            let scatter = joined * ratio * (1.0 + ratio * (0.25 + ratio * 0.395));
-            fading.level += FADING_DB2 * scatter;
+            let [a, b] = DILOGARITHM_TERMS.map(f64::from);
+            let scatter = joined * ratio * (1.0 + ratio * (a + ratio * b));
+            fading.level += f64::from(FADING_DB2) * scatter;
             fading.phase += scatter * (1.0 - libm::cos(other.phase - path.phase));
         }
         fading
