@@ -38,7 +38,8 @@ mod twin_model;
 
 pub use audit::{Audit, AuditedSplits, ConditionAudit, Mean, audit, audit_onto_card, audit_rows};
 pub use calibration::{
-    FoundOffsets, HeldOut, OFFSET_KEYS, OffsetEstimate, OffsetKey, calibrate_receiver, calibrate_receiver_rows,
+    CalibrationSettings, FoundOffsets, HeldOut, OFFSET_KEYS, OffsetEstimate, OffsetKey, calibrate_receiver,
+    calibrate_receiver_rows,
 };
 pub use candidates::{Candidates, support_stream};
 pub use error::StudyError;

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use magnetar_scene::wrap;
 use magnetar_trace::Path;
+use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use super::fading::Fading;
@@ -22,6 +23,8 @@ const MAX_ARRIVALS: usize = 6;
 #[derive(Default)]
 pub(super) struct Buffers {
     paths: Vec<Path>,
+    /// Those of a receiver that stands elsewhere.
+    moved: Vec<Path>,
     predicted: Vec<Predicted>,
     /// Sum over the ways to explain each subset of the arrivals.
     ways: Vec<f64>,
@@ -32,9 +35,15 @@ pub(super) struct Buffers {
 /// that are none are below the weakest arrival. Without that last part weak surfaces, which are seen only where they come out
 /// strong, would be taken for stronger ones. Of the paths in one cell of delay the strongest is a component, and the others make
 /// it fade.
-pub(super) fn log_likelihood(link: &Link, physics: &Physics, point: &Point, buffers: &mut Buffers) -> f64 {
-    let Buffers { paths, predicted, ways } = buffers;
-    link.predict(physics, &Offsets(point), paths, predicted);
+fn log_likelihood(
+    link: &Link,
+    physics: &Physics,
+    point: &Point,
+    paths: &[Path],
+    predicted: &mut Vec<Predicted>,
+    ways: &mut Vec<f64>,
+) -> f64 {
+    link.ends.predict(physics, &Offsets(point), paths, predicted);
     let [(phase_deg, _), (level_sigma, _), (stray, _)] = [0, 1, 2].map(|n| shown(WIDTHS + n, point[WIDTHS + n]));
     let phase_variance = phase_deg.to_radians().powi(2);
     let arrivals = &link.arrivals[..link.arrivals.len().min(MAX_ARRIVALS)];
@@ -79,9 +88,22 @@ fn log_prior(point: &Point) -> f64 {
 /// The logarithm of the likelihood of all rows, nat.
 pub(super) fn total(links: &[Link], physics: &Physics, point: &Point) -> f64 {
     // Summed in order: the same for any number of threads.
-    let rows: Vec<f64> =
-        links.par_iter().map_init(Buffers::default, |b, link| log_likelihood(link, physics, point, b)).collect();
+    let rows: Vec<f64> = links
+        .par_iter()
+        .map_init(Buffers::default, |buffers, link| RowLikelihood::new(link, physics, point, buffers).at(point))
+        .collect();
     rows.iter().sum()
+}
+
+/// The logarithm of the likelihood of all rows at each of many points with receivers that stand in one place, nat.
+pub(super) fn totals(links: &[Link], physics: &Physics, points: &[Point]) -> Vec<f64> {
+    let Some(first) = points.first() else { return Vec::new() };
+    let of_row = |buffers: &mut Buffers, link: &Link| -> Vec<f64> {
+        let mut row = RowLikelihood::new(link, physics, first, buffers);
+        points.iter().map(|point| row.at(point)).collect()
+    };
+    let rows: Vec<Vec<f64>> = links.par_iter().map_init(Buffers::default, of_row).collect();
+    (0..points.len()).map(|n| rows.iter().map(|row| row[n]).sum()).collect()
 }
 
 /// The same with the prior.
@@ -89,21 +111,71 @@ pub(super) fn objective(links: &[Link], physics: &Physics, point: &Point) -> f64
     total(links, physics, point) + log_prior(point)
 }
 
+/// The logarithm of a row's likelihood near a point.
+struct RowLikelihood<'a> {
+    link: &'a Link,
+    physics: &'a Physics,
+    base: &'a Point,
+    buffers: &'a mut Buffers,
+}
+
+impl<'a> RowLikelihood<'a> {
+    fn new(link: &'a Link, physics: &'a Physics, base: &'a Point, buffers: &'a mut Buffers) -> Self {
+        link.ends.trace(&Offsets(base), &mut buffers.paths);
+        Self { link, physics, base, buffers }
+    }
+
+    /// At a point; paths are traced anew only for a receiver that stands elsewhere.
+    fn at(&mut self, point: &Point) -> f64 {
+        let Buffers { paths, moved, predicted, ways } = &mut *self.buffers;
+        let offsets = Offsets(point);
+        if offsets.is_where(&Offsets(self.base)) {
+            return log_likelihood(self.link, self.physics, point, paths, predicted, ways);
+        }
+        self.link.ends.trace(&offsets, moved);
+        log_likelihood(self.link, self.physics, point, moved, predicted, ways)
+    }
+
+    /// With numbers of the base moved.
+    fn moved(&mut self, by: &[(usize, f64)]) -> f64 {
+        let mut point = *self.base;
+        by.iter().for_each(|(n, step)| point[*n] += step);
+        self.at(&point)
+    }
+}
+
 /// The slopes of each row's logarithm at a point, by central differences.
 pub(super) fn slopes(links: &[Link], physics: &Physics, point: &Point, free: &[bool; COUNT]) -> Vec<Point> {
     let of_row = |buffers: &mut Buffers, link: &Link| {
+        let mut row = RowLikelihood::new(link, physics, point, buffers);
         std::array::from_fn(|n| {
-            if !free[n] {
-                return 0.0;
-            }
             let step = OFFSET_KEYS[n].step;
-            let mut at = |by: f64| {
-                let mut moved = *point;
-                moved[n] += by;
-                log_likelihood(link, physics, &moved, buffers)
-            };
-            (at(step) - at(-step)) / (2.0 * step)
+            if free[n] { (row.moved(&[(n, step)]) - row.moved(&[(n, -step)])) / (2.0 * step) } else { 0.0 }
         })
+    };
+    links.par_iter().map_init(Buffers::default, of_row).collect()
+}
+
+/// The curvature of each row's logarithm over some of the numbers, a matrix by columns, by differences in both directions.
+pub(super) fn curvatures(links: &[Link], physics: &Physics, point: &Point, places: &[usize]) -> Vec<DMatrix<f64>> {
+    let of_row = |buffers: &mut Buffers, link: &Link| {
+        let mut row = RowLikelihood::new(link, physics, point, buffers);
+        let here = row.at(point);
+        let step = |n: usize| 2.0 * OFFSET_KEYS[n].step;
+        let alone: Vec<f64> =
+            places.iter().map(|n| row.moved(&[(*n, step(*n))]) + row.moved(&[(*n, -step(*n))]) - 2.0 * here).collect();
+        let mut curvature = DMatrix::zeros(places.len(), places.len());
+        for (a, n) in places.iter().enumerate() {
+            curvature[(a, a)] = alone[a] / (step(*n) * step(*n));
+            for (b, m) in places.iter().enumerate().take(a) {
+                let together = row.moved(&[(*n, step(*n)), (*m, step(*m))])
+                    + row.moved(&[(*n, -step(*n)), (*m, -step(*m))])
+                    - 2.0 * here;
+                let mixed = (together - alone[a] - alone[b]) / (2.0 * step(*n) * step(*m));
+                (curvature[(a, b)], curvature[(b, a)]) = (mixed, mixed);
+            }
+        }
+        curvature
     };
     links.par_iter().map_init(Buffers::default, of_row).collect()
 }
@@ -116,7 +188,8 @@ pub(super) fn prior_slope(point: &Point) -> Point {
 /// How far the arrivals of a row are from the paths that explain them best: phase, radians, and level, dB.
 pub(super) fn residuals(link: &Link, physics: &Physics, point: &Point, buffers: &mut Buffers) -> Vec<(f64, f64)> {
     let Buffers { paths, predicted, .. } = buffers;
-    link.predict(physics, &Offsets(point), paths, predicted);
+    link.ends.trace(&Offsets(point), paths);
+    link.ends.predict(physics, &Offsets(point), paths, predicted);
     let off = |arrival: &magnetar_signal::Arrival, path: &Predicted| {
         (wrap(arrival.phase_rad - path.phase).abs(), (arrival.raw_snr_db - path.level_db).abs())
     };

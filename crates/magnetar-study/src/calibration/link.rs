@@ -1,11 +1,13 @@
 //! A row whose both ends are known: what a receiver that is off by so much would see there.
 
+use std::sync::Arc;
+
 use magnetar_dataset::{Assignment, Recipe, Record, Slabs};
 use magnetar_posterior::TwinModel;
 use magnetar_scene::{BoxShape, Face, Pose, Slab};
-use magnetar_signal::Arrival;
+use magnetar_signal::{Arrival, ElementPath, Radio};
 use magnetar_trace::{Path, Surface, Tracer};
-use nalgebra::Vector3;
+use nalgebra::{Complex, Vector3};
 
 use super::parameters::{Offsets, SurfaceGroup};
 use crate::StudyError;
@@ -58,19 +60,25 @@ pub(super) struct Predicted {
     pub(super) length_m: f64,
 }
 
-/// One row with its world.
-pub(super) struct Link {
+/// A row's ends and the world between them, as reported.
+pub(super) struct Ends {
     tracer: Tracer,
     /// What each box is: a scene's own, or the board (the last).
     board: Option<u32>,
     tx: Pose,
     rx: Pose,
-    /// Strongest first.
-    pub(super) arrivals: Vec<Arrival>,
     /// The most arrivals that a row keeps.
     keep: usize,
     /// Rows of one group share one state of the receiver.
     pub(super) group: u64,
+}
+
+/// One row: its ends, and what was seen there.
+#[derive(Clone)]
+pub(super) struct Link {
+    pub(super) ends: Arc<Ends>,
+    /// Strongest first.
+    pub(super) arrivals: Vec<Arrival>,
 }
 
 impl Link {
@@ -87,39 +95,42 @@ impl Link {
             Some(replayed) => u64::from(replayed.site) + 1_000_003 * u64::from(record.layout.board.is_some()),
             None => record.outing.as_ref().map_or(record.set, |outing| outing.outing),
         };
-        Ok(Self {
+        let ends = Ends {
             tracer,
             board: record.layout.board.map(|_| record.layout.boxes.len() as u32),
             tx: record.tx,
             rx: reported.rx,
-            arrivals: record.arrivals.found.clone(),
             keep: record.arrivals.keep,
             group,
-        })
+        };
+        Ok(Self { ends: Arc::new(ends), arrivals: record.arrivals.found.clone() })
     }
 
     /// The raw SNR below which a path is not among the first `most` arrivals: that of the last one kept, or what is
     /// detected at all, dB.
     pub(super) fn faintest_db(&self, physics: &Physics, most: usize) -> f64 {
-        let kept = self.keep.min(most).checked_sub(1).and_then(|last| self.arrivals.get(last));
+        let kept = self.ends.keep.min(most).checked_sub(1).and_then(|last| self.arrivals.get(last));
         kept.map_or(physics.model.threshold_db, |arrival| arrival.raw_snr_db)
     }
+}
 
-    /// The paths that a receiver with these offsets should see; none where its pose would be impossible.
-    pub(super) fn predict(
-        &self,
-        physics: &Physics,
-        offsets: &Offsets<'_>,
-        paths: &mut Vec<Path>,
-        out: &mut Vec<Predicted>,
-    ) {
-        out.clear();
+impl Ends {
+    /// The paths between the antennas of a receiver with these offsets; none where its pose would be impossible. They depend on
+    /// nothing but where it is.
+    pub(super) fn trace(&self, offsets: &Offsets<'_>, paths: &mut Vec<Path>) {
         let mounting = offsets.mounting();
         let (tx, rx) = (mounting.tx(&self.tx), mounting.rx(&self.rx));
         if self.tracer.trace_into(&tx.position, &rx.position, paths).is_err() {
-            return;
+            paths.clear();
         }
+    }
+
+    /// Traced paths as a receiver with these offsets should see them.
+    pub(super) fn predict(&self, physics: &Physics, offsets: &Offsets<'_>, paths: &[Path], out: &mut Vec<Predicted>) {
+        let mounting = offsets.mounting();
+        let (tx, rx) = (mounting.tx(&self.tx), mounting.rx(&self.rx));
         let model = &physics.model;
+        out.clear();
         out.extend(paths.iter().map(|path| {
             let (arrival, departure) =
                 (rx.device_from_global(&path.geometry.arrival), tx.device_from_global(&path.geometry.departure));
@@ -128,16 +139,38 @@ impl Link {
                 * tx_amplitude.powi(2)
                 * rx_power(model, &arrival)
                 / physics.rx_boresight;
-            let surfaces = path.interactions().iter().map(|met| offsets.reflection_db(self.group_of(met.surface)));
             Predicted {
                 phase: physics.phase_per_unit * arrival.y + offsets.phase_at(arrival.y),
                 level_db: model.snr_at_one_metre_db
                     + 10.0 * libm::log10(power.max(1e-30))
                     + offsets.level_db()
-                    + surfaces.sum::<f64>(),
+                    + self.reflections_db(offsets, path),
                 length_m: path.geometry.length,
             }
         }));
+    }
+
+    /// Traced paths as the elements of a receiver with these offsets hear them, but for its level.
+    pub(super) fn hear(&self, radio: &Radio, offsets: &Offsets<'_>, paths: &[Path], out: &mut Vec<ElementPath>) {
+        let mounting = offsets.mounting();
+        let (tx, rx) = (mounting.tx(&self.tx), mounting.rx(&self.rx));
+        let link = radio.link(tx, rx);
+        // The phase that the estimator takes off is one that this receiver adds.
+        let added = radio.config().sre.phase_offset_deg.to_radians();
+        out.clear();
+        out.extend(paths.iter().map(|path| {
+            let mut heard = link.element_path(path);
+            let amplitude = libm::exp10(self.reflections_db(offsets, path) / 20.0);
+            heard.gain.iter_mut().for_each(|gain| *gain *= amplitude);
+            let turn = added + offsets.phase_at(rx.device_from_global(&path.geometry.arrival).y);
+            heard.gain[1] *= Complex::new(libm::cos(turn), libm::sin(turn));
+            heard
+        }));
+    }
+
+    /// The reflection levels along a path together, dB.
+    fn reflections_db(&self, offsets: &Offsets<'_>, path: &Path) -> f64 {
+        path.interactions().iter().map(|met| offsets.reflection_db(self.group_of(met.surface))).sum()
     }
 
     fn group_of(&self, surface: Surface) -> SurfaceGroup {

@@ -4,9 +4,14 @@ mod fading;
 mod likelihood;
 mod link;
 mod parameters;
+mod replica;
 mod search;
 #[cfg(test)]
 mod tests;
+mod uncertainty;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use magnetar_dataset::{Columns, Dataset, Recipe, Record};
 use rayon::prelude::*;
@@ -15,7 +20,9 @@ use crate::{StudyError, twin_model};
 use likelihood::{Buffers, residuals, total};
 use link::{Link, Physics, Worlds};
 use parameters::{COUNT, Point, WIDTHS, shown, start};
+use replica::Replicas;
 use search::Search;
+use uncertainty::Summit;
 
 pub use parameters::{OFFSET_KEYS, OffsetKey};
 
@@ -24,13 +31,34 @@ const HELD_OUT: u64 = 5;
 /// Fewer rows than this say too little.
 const LEAST_ROWS: usize = 20;
 
+/// Replicas of the rows that correct a calibration, if nobody says otherwise.
+const REPLICAS: u32 = 16;
+
+/// How rows are calibrated against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CalibrationSettings {
+    /// Names of numbers that stay as the recipe has them.
+    pub held: Vec<String>,
+    /// How often the rows are made anew, of a receiver as it was found, by the recipe's simulator: what the calibration of those
+    /// finds beyond what they were made with is taken off. An odd number counts as one more; zero leaves it out.
+    pub replicas: u32,
+}
+
+impl Default for CalibrationSettings {
+    fn default() -> Self {
+        Self { held: Vec::new(), replicas: REPLICAS }
+    }
+}
+
 /// A number and how surely it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OffsetEstimate {
     /// What it is.
     pub key: OffsetKey,
-    /// The most likely value.
+    /// The most likely value, less its bias.
     pub value: f64,
+    /// What calibrations of replicas find too much of it: it was taken off. Zero without replicas.
+    pub bias: f64,
     /// Its standard error; `None` where it was held, or the rows do not say.
     pub standard_error: Option<f64>,
     /// Whether it was held at zero.
@@ -51,10 +79,14 @@ pub struct HeldOut {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct FoundOffsets {
     /// Rows fitted to.
     pub rows: usize,
+    /// Replicas of them that were made and calibrated.
+    pub replicas: usize,
+    /// The time that took.
+    pub replicas_took: Duration,
     /// Every number, in the order of [`OFFSET_KEYS`].
     pub estimates: Vec<OffsetEstimate>,
     /// Rows held out, as the recipe has it.
@@ -72,8 +104,8 @@ impl FoundOffsets {
 }
 
 /// Calibrates a recipe against the rows of a split whose TX is known, at most `limit` of them, spread over the split.
-/// `held` are names of numbers that stay as the recipe has them. `progress` is called with 1 after every step of the search,
-/// of which nobody knows how many there will be.
+/// `progress` is called with 1 after every step of the search, of which nobody knows how many there will be, and after every
+/// replica.
 ///
 /// # Errors
 /// If the dataset has no truth, too few rows, or cannot be read; if a held name is not known.
@@ -81,12 +113,12 @@ pub fn calibrate_receiver(
     dataset: &Dataset,
     split: &str,
     limit: usize,
-    held: &[String],
+    settings: &CalibrationSettings,
     progress: &dyn Fn(u64),
 ) -> Result<FoundOffsets, StudyError> {
     dataset.require_truth()?;
     let records = dataset.sample(split, Columns::WithoutCsi, limit as u64)?.collect::<Result<Vec<_>, _>>()?;
-    calibrate_receiver_rows(dataset.recipe(), &records, held, progress)
+    calibrate_receiver_rows(dataset.recipe(), &records, settings, progress)
 }
 
 /// As [`calibrate_receiver`], for rows in memory.
@@ -96,11 +128,11 @@ pub fn calibrate_receiver(
 pub fn calibrate_receiver_rows(
     recipe: &Recipe,
     records: &[Record],
-    held: &[String],
+    settings: &CalibrationSettings,
     progress: &dyn Fn(u64),
 ) -> Result<FoundOffsets, StudyError> {
     let mut free = [true; COUNT];
-    for name in held {
+    for name in &settings.held {
         let known = || OFFSET_KEYS.map(|key| key.name).join(", ");
         let at = OFFSET_KEYS.iter().position(|key| key.name == name);
         free[at.ok_or_else(|| StudyError::UnknownOffset { name: name.clone(), known: known() })?] = false;
@@ -110,11 +142,11 @@ pub fn calibrate_receiver_rows(
     let links: Vec<Link> =
         records.par_iter().map(|record| Link::new(record, recipe, &worlds)).collect::<Result<_, _>>()?;
     // One state of the receiver alone, or very few: rows are held out one by one.
-    let groups: std::collections::BTreeSet<u64> = links.iter().map(|link| link.group).collect();
+    let groups: BTreeSet<u64> = links.iter().map(|link| link.ends.group).collect();
     let by_group = groups.len() as u64 >= 4 * HELD_OUT;
     let (mut fitted, mut others) = (Vec::new(), Vec::new());
     for (n, link) in links.into_iter().enumerate() {
-        let number = if by_group { link.group } else { n as u64 };
+        let number = if by_group { link.ends.group } else { n as u64 };
         if number % HELD_OUT == HELD_OUT - 1 { others.push(link) } else { fitted.push(link) }
     }
     if fitted.len() < LEAST_ROWS {
@@ -126,17 +158,50 @@ pub fn calibrate_receiver_rows(
     let plain = search.climb(&start(), &widths_alone);
     let begin = search.beginning(&start(), &free);
     let point = search.climb(&begin, &free);
-    let errors = search.standard_errors(&point, &free);
-    let estimates = OFFSET_KEYS
-        .iter()
-        .enumerate()
-        .map(|(n, key)| {
-            let (value, slope) = shown(n, point[n]);
-            OffsetEstimate { key: *key, value, standard_error: errors[n].map(|e| e * slope), held: !free[n] }
-        })
-        .collect();
+    let summit = Summit::new(&fitted, &physics, &point, &free);
+    progress(1);
+    let mut numbers: [Found; COUNT] = std::array::from_fn(|n| Found {
+        value: point[n],
+        bias: 0.0,
+        error: summit.as_ref().and_then(|summit| summit.error(n)),
+    });
+    let (began, replicas) = (Instant::now(), (settings.replicas as usize).next_multiple_of(2));
+    if let (Some(summit), true) = (&summit, replicas > 0) {
+        let bias = Replicas::new(recipe)?.bias(&fitted, &physics, (&point, &free), summit, replicas, progress);
+        for (n, found) in numbers.iter_mut().enumerate().take(WIDTHS) {
+            found.correct(bias.mean[n], bias.error[n], bias.spread[n]);
+        }
+    }
+    let replicas_took = began.elapsed();
+    let corrected: Point = std::array::from_fn(|n| numbers[n].value);
+    let estimate = |(key, (n, found)): (&OffsetKey, (usize, &Found))| {
+        let (value, slope) = shown(n, found.value);
+        let standard_error = found.error.map(|error| error * slope);
+        OffsetEstimate { key: *key, value, bias: found.bias, standard_error, held: !free[n] }
+    };
+    let estimates = OFFSET_KEYS.iter().zip(numbers.iter().enumerate()).map(estimate).collect();
     let judge = |at: &Point| held_out(&others, &physics, at);
-    Ok(FoundOffsets { rows: fitted.len(), estimates, before: judge(&plain), after: judge(&point) })
+    let (before, after) = (judge(&plain), judge(&corrected));
+    Ok(FoundOffsets { rows: fitted.len(), replicas, replicas_took, estimates, before, after })
+}
+
+/// A number as it is searched.
+struct Found {
+    value: f64,
+    bias: f64,
+    error: Option<f64>,
+}
+
+impl Found {
+    /// Takes off what replicas say is too much; what the rows do not determine stays. The rows' own spread has all that the
+    /// recipe does not know of, but where a few strong rows decide it may come out small: then that of replicas stands.
+    fn correct(&mut self, bias: f64, bias_error: f64, spread: f64) {
+        if let Some(error) = self.error.as_mut().filter(|_| bias.is_finite() && spread.is_finite()) {
+            *error = error.max(spread).hypot(bias_error);
+            self.bias = bias;
+            self.value -= bias;
+        }
+    }
 }
 
 fn held_out(links: &[Link], physics: &Physics, point: &Point) -> HeldOut {

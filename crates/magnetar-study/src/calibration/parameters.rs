@@ -88,6 +88,11 @@ impl Offsets<'_> {
         Mounting { rx_heading_deg, rx_x_m, rx_y_m, tx_heading_deg }
     }
 
+    /// Whether its receiver stands where another does.
+    pub(super) fn is_where(&self, other: &Self) -> bool {
+        self.0[4..6] == other.0[4..6]
+    }
+
     pub(super) fn reflection_db(&self, group: SurfaceGroup) -> f64 {
         self.0[7 + group as usize]
     }

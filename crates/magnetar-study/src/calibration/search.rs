@@ -1,10 +1,8 @@
-//! The most likely point, and how surely it is known.
-
-use std::collections::BTreeMap;
+//! The most likely point.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::likelihood::{objective, prior_slope, slopes};
+use super::likelihood::{objective, prior_slope, slopes, totals};
 use super::link::{Link, Physics};
 use super::parameters::{COUNT, OFFSET_KEYS, Point, WIDTHS};
 
@@ -33,12 +31,15 @@ impl Search<'_> {
         let levels = if free[0] { 13 } else { 1 };
         let mut best = (f64::NEG_INFINITY, *start);
         for phase in 0..phases {
-            for level in 0..levels {
+            let at = |level: i32| {
                 let mut point = *start;
                 point[1] +=
                     10.0 * if phase > phases / 2 { f64::from(phase) - f64::from(phases) } else { f64::from(phase) };
                 point[0] += 5.0 * (f64::from(level) - f64::from(levels / 2));
-                let value = objective(some, self.physics, &point);
+                point
+            };
+            let points: Vec<Point> = (0..levels).map(at).collect();
+            for (value, point) in totals(some, self.physics, &points).into_iter().zip(points) {
                 if value > best.0 {
                     best = (value, point);
                 }
@@ -85,53 +86,6 @@ impl Search<'_> {
         }
         point
     }
-
-    /// Standard errors at the most likely point: the curvature's inverse on both sides of what groups of rows that share one
-    /// state of the receiver contribute; `None` where the rows do not say.
-    pub(super) fn standard_errors(&self, point: &Point, free: &[bool; COUNT]) -> [Option<f64>; COUNT] {
-        let Self { links, physics, progress } = *self;
-        let places: Vec<usize> = (0..COUNT).filter(|n| free[*n]).collect();
-        let gradient = |at: &Point| sums(&slopes(links, physics, at, free), at, free).0;
-        let mut curvature = DMatrix::zeros(places.len(), places.len());
-        for (column, n) in places.iter().enumerate() {
-            let step = 2.0 * OFFSET_KEYS[*n].step;
-            let [above, below] = [step, -step].map(|by| {
-                let mut moved = *point;
-                moved[*n] += by;
-                gradient(&moved)
-            });
-            curvature.set_column(column, &((below - above) / (2.0 * step)));
-            progress(1);
-        }
-        let curvature = (&curvature + curvature.transpose()) * 0.5;
-        let rows = slopes(links, physics, point, free);
-        let mut groups: BTreeMap<u64, DVector<f64>> = BTreeMap::new();
-        for (link, row) in links.iter().zip(&rows) {
-            let own = DVector::from_fn(places.len(), |n, _| row[places[n]]);
-            *groups.entry(link.group).or_insert_with(|| DVector::zeros(places.len())) += own;
-        }
-        // Few groups say little of their spread: then rows stand for themselves.
-        let information = sums(&rows, point, free).1;
-        let mut spread = DMatrix::zeros(places.len(), places.len());
-        if groups.len() >= 4 * places.len() {
-            groups.values().for_each(|group| spread += group * group.transpose());
-            spread *= groups.len() as f64 / (groups.len() - 1) as f64;
-        } else {
-            spread.copy_from(&information);
-        }
-        let mut errors = [None; COUNT];
-        // Where paths change places the curvature by differences may be none of a summit: the slopes' products stand for it.
-        let inverse = curvature.cholesky().or_else(|| information.cholesky()).map(|c| c.inverse());
-        let Some(inverse) = inverse else { return errors };
-        let covariance = &inverse * spread * &inverse;
-        for (n, at) in places.iter().enumerate() {
-            let error = covariance[(n, n)].sqrt();
-            let prior = OFFSET_KEYS[*at].prior;
-            // A number that is no better known than beforehand was not measured.
-            errors[*at] = Some(error).filter(|e| e.is_finite() && inverse[(n, n)].sqrt() < 0.9 * prior);
-        }
-        errors
-    }
 }
 
 /// Spreads that are no more than rounding, or larger than anything, help nobody.
@@ -145,7 +99,7 @@ fn limited(n: usize, value: f64) -> f64 {
 }
 
 /// The sum of the rows' slopes, and of their outer products, over the free numbers.
-fn sums(rows: &[Point], point: &Point, free: &[bool; COUNT]) -> (DVector<f64>, DMatrix<f64>) {
+pub(super) fn sums(rows: &[Point], point: &Point, free: &[bool; COUNT]) -> (DVector<f64>, DMatrix<f64>) {
     let places: Vec<usize> = (0..COUNT).filter(|n| free[*n]).collect();
     let prior = prior_slope(point);
     let gradient = |n: usize| rows.iter().map(|row| row[places[n]]).sum::<f64>() + prior[places[n]];

@@ -48,7 +48,7 @@ fn known_offsets_are_found_within_their_own_errors() {
     let (mut inside, mut all) = (0, 0);
     for seed in 0..4 {
         let (recipe, records) = rows(seed, 600);
-        let found = calibrate_receiver_rows(&recipe, &records, &[], &|_| {}).unwrap();
+        let found = calibrate_receiver_rows(&recipe, &records, &CalibrationSettings::default(), &|_| {}).unwrap();
         for ((name, expected), bound) in truth(&records[0]).into_iter().zip(BOUNDS) {
             let estimate = found.estimates.iter().find(|e| e.key.name == name).unwrap();
             let off = estimate.value - expected;
@@ -67,14 +67,41 @@ fn known_offsets_are_found_within_their_own_errors() {
 #[test]
 fn what_is_held_stays_and_names_are_checked() {
     let (recipe, records) = rows(9, 120);
-    let held = ["phase_slope_deg".to_owned(), "rx_x_m".to_owned()];
-    let found = calibrate_receiver_rows(&recipe, &records, &held, &|_| {}).unwrap();
+    let held = |names: &[&str]| CalibrationSettings {
+        held: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..CalibrationSettings::default()
+    };
+    let settings = held(&["phase_slope_deg", "rx_x_m"]);
+    let found = calibrate_receiver_rows(&recipe, &records, &settings, &|_| {}).unwrap();
     assert_eq!((found.value("phase_slope_deg"), found.value("rx_x_m")), (0.0, 0.0));
     assert!(found.estimates[4].held && found.estimates[4].standard_error.is_none());
-    let error = calibrate_receiver_rows(&recipe, &records, &["x".to_owned()], &|_| {}).unwrap_err().to_string();
+    let error = calibrate_receiver_rows(&recipe, &records, &held(&["x"]), &|_| {}).unwrap_err().to_string();
     assert!(error.contains("\"x\"") && error.contains("rx_heading_deg"), "{error}");
-    let error = calibrate_receiver_rows(&recipe, &records[..10], &[], &|_| {}).unwrap_err().to_string();
+    let error = calibrate_receiver_rows(&recipe, &records[..10], &CalibrationSettings::default(), &|_| {})
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("10 rows are too few"), "{error}");
+}
+
+/// What replicas take off is what is missing without them, their numbers widen the errors, and no number depends on how many
+/// threads there are.
+#[test]
+fn replicas_take_off_a_bias_that_no_thread_changes() {
+    let (recipe, records) = rows(9, 120);
+    let calibrate = |replicas: u32, threads: usize| {
+        let settings = CalibrationSettings { replicas, ..CalibrationSettings::default() };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| calibrate_receiver_rows(&recipe, &records, &settings, &|_| {}).unwrap())
+    };
+    let (plain, one, three) = (calibrate(0, 1), calibrate(3, 1), calibrate(3, 3));
+    assert_eq!((plain.replicas, one.replicas), (0, 4));
+    assert_eq!(one.estimates, three.estimates);
+    for (plain, with) in plain.estimates.iter().zip(&one.estimates) {
+        assert!(plain.bias == 0.0 && (with.value + with.bias - plain.value).abs() < 1e-9, "{plain:?} {with:?}");
+        assert_eq!(plain.standard_error.is_some(), with.standard_error.is_some());
+        assert!(with.standard_error >= plain.standard_error, "{plain:?} {with:?}");
+    }
+    assert!(one.estimates[0].bias != 0.0);
 }
 
 /// Surfaces that reflect other than their materials say, and elements further apart than the recipe has them. What the floor
@@ -85,16 +112,22 @@ fn reflection_levels_and_the_slope_of_the_phase_are_found() {
     let world = Arc::new(Recipe::load("paper", &world).unwrap());
     let records = Generator::new(&world, 5, "train").unwrap().map_rows(0..1500, Record::clone).unwrap();
     let paper = Recipe::paper();
-    let found = calibrate_receiver_rows(&paper, &records, &[], &|_| {}).unwrap();
+    let found = calibrate_receiver_rows(&paper, &records, &CalibrationSettings::default(), &|_| {}).unwrap();
     let slope = paper.array.phase(std::f64::consts::FRAC_PI_2, paper.band.carrier_hz).to_degrees() * 0.6 / 26.0;
     for (name, expected, bound) in
-        [("walls_db", -5.0, 0.3), ("floor_db", 3.0, 1.5), ("ceiling_db", 0.0, 1.0), ("phase_slope_deg", slope, 0.3)]
+        [("walls_db", -5.0, 0.3), ("floor_db", 3.0, 1.0), ("ceiling_db", 0.0, 1.0), ("phase_slope_deg", slope, 0.3)]
     {
         let value = found.value(name);
         assert!((value - expected).abs() < bound, "{name}: {value} for {expected}");
     }
     // A recipe that holds what was found leaves little to be found.
     let again = ["walls_db", "floor_db", "ceiling_db"].map(|name| format!("reflection.{name}={}", found.value(name)));
-    let again = calibrate_receiver_rows(&Recipe::load("paper", &again).unwrap(), &records, &[], &|_| {}).unwrap();
+    let again = calibrate_receiver_rows(
+        &Recipe::load("paper", &again).unwrap(),
+        &records,
+        &CalibrationSettings::default(),
+        &|_| {},
+    )
+    .unwrap();
     assert!(again.value("walls_db").abs() < 0.3 && again.value("floor_db").abs() < 0.3, "{again:?}");
 }

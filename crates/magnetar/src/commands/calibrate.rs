@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use magnetar_dataset::{Campaign, Dataset, Recipe, ReflectionLevels, import};
 use magnetar_files::AtomicFile;
 use magnetar_signal::KeyRange;
-use magnetar_study::{FoundOffsets, HeldOut, calibrate_receiver};
+use magnetar_study::{CalibrationSettings, FoundOffsets, HeldOut, calibrate_receiver};
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
@@ -22,6 +22,10 @@ known: the level, the inter-channel phase (and its change with the angle), the
 boresights of RX and TX, the RX's position, one reflection level per kind of
 surface, and the spreads. Maximum likelihood with standard errors; one row in
 five is held out, and how well those are explained is shown before and after.
+
+The rows are made anew by the recipe's simulator, of a receiver as it was found:
+what their calibration finds beyond that is the method's own bias, which is taken
+off, and their spread is part of the standard errors (--replicas).
 
 --out writes a recipe that extends the rows' own: link.reference_snr_db,
 sre.phase_offset_deg, array.spacing_m (the effective one: it holds the phase's
@@ -44,6 +48,10 @@ pub struct Args {
     /// Leave this number as the recipe has it; may be given more than once.
     #[arg(long, value_name = "NAME")]
     hold: Vec<String>,
+    /// Make the rows anew so many times, and take off what their calibration finds too much; 0 leaves that out.
+    #[arg(long, default_value_t = CalibrationSettings::default().replicas, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(0..=1000))]
+    replicas: u32,
     /// The recipe that the new one extends: a shipped one's name or a file. If not given, the campaign's, or the
     /// dataset's if it is a shipped one.
     #[arg(long, value_name = "NAME|FILE")]
@@ -92,7 +100,8 @@ fn of_dataset(args: &Args, dataset: &Dataset, base: Option<String>) -> anyhow::R
         Some(None) => Some(shipped_base(recipe)?),
     };
     let bar = progress::counter("steps");
-    let found = calibrate_receiver(dataset, split, args.limit, &args.hold, &|steps| bar.inc(steps))?;
+    let settings = CalibrationSettings { held: args.hold.clone(), replicas: args.replicas };
+    let found = calibrate_receiver(dataset, split, args.limit, &settings, &|steps| bar.inc(steps))?;
     bar.finish_and_clear();
     if let (Some(out), Some(base)) = (&args.out, &base) {
         let text = recipe_text(recipe, base, &found);
@@ -188,7 +197,8 @@ fn wrapped(degrees: f64) -> f64 {
 fn to_json(args: &Args, split: &str, found: &FoundOffsets) -> Value {
     let estimate = |e: &magnetar_study::OffsetEstimate| {
         let value = json!({
-            "value": e.value, "standard_error": e.standard_error, "unit": e.key.unit, "held": e.held,
+            "value": e.value, "standard_error": e.standard_error, "bias_taken_off": e.bias, "unit": e.key.unit,
+            "held": e.held,
         });
         (e.key.name.to_owned(), value)
     };
@@ -200,6 +210,7 @@ fn to_json(args: &Args, split: &str, found: &FoundOffsets) -> Value {
     };
     json!({
         "rows": found.rows,
+        "replicas": found.replicas,
         "split": split,
         "estimates": found.estimates.iter().map(estimate).collect::<serde_json::Map<_, _>>(),
         "held_out_before": held_out(&found.before),
@@ -210,14 +221,21 @@ fn to_json(args: &Args, split: &str, found: &FoundOffsets) -> Value {
 
 fn print(found: &FoundOffsets) {
     println!("fitted to {} rows", found.rows);
-    println!("  {:<18}{:>10}{:>12}  {:<5}what it is", "", "value", "+-", "unit");
+    if found.replicas > 0 {
+        let (replicas, seconds) = (found.replicas, found.replicas_took.as_secs_f64());
+        println!("{replicas} replicas of them made and calibrated in {seconds:.1} s: the bias is taken off the values");
+    }
+    println!("  {:<18}{:>10}{:>12}{:>10}  {:<5}what it is", "", "value", "+-", "bias", "unit");
     for e in &found.estimates {
         let error = match (e.held, e.standard_error) {
             (true, _) => "held".to_owned(),
             (false, Some(error)) => format!("{error:.4}"),
             (false, None) => "not known".to_owned(),
         };
-        println!("  {:<18}{:>10.4}{error:>12}  {:<5}{}", e.key.name, e.value, e.key.unit, e.key.meaning);
+        println!(
+            "  {:<18}{:>10.4}{error:>12}{:>10.4}  {:<5}{}",
+            e.key.name, e.value, e.bias, e.key.unit, e.key.meaning
+        );
     }
     println!("rows held out: {}", found.before.rows);
     println!("  {:<12}{:>22}{:>16}{:>16}", "", "ln likelihood, nat", "phase off, deg", "level off, dB");
