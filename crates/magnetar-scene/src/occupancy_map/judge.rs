@@ -1,4 +1,4 @@
-//! What speaks against a fit: walls hardly seen, area nobody saw, a room next door.
+//! What speaks against a fit: walls hardly seen, area nobody saw, several rooms in one, a room next door.
 
 use super::fit::SIDES;
 use super::{Cell, OccupancyMap, RoomFit};
@@ -9,6 +9,9 @@ const SEEN: f64 = 0.5;
 const PHANTOM: f64 = 0.3;
 /// Free area beyond the walls that the room leads to, as a part of the room's: more is an adjoining room.
 const ADJOINING: f64 = 0.15;
+
+/// Less than this part of the room's open floor in one piece is several rooms.
+const ONE_PIECE: f64 = 0.5;
 
 /// What a user should look at before trusting a fit, each with its figure; empty if nothing.
 #[must_use]
@@ -31,6 +34,13 @@ pub fn doubts(map: &OccupancyMap, fit: &RoomFit) -> Vec<String> {
     if unknown as f64 > PHANTOM * all as f64 {
         let part = 100.0 * unknown as f64 / all as f64;
         found.push(format!("{part:.0} % of the room's floor was never seen: it may not be part of the room"));
+    }
+    let piece = map.largest_piece(|n| inside[n]);
+    if piece < ONE_PIECE {
+        let part = 100.0 * piece;
+        found.push(format!(
+            "only {part:.0} % of its open floor is in one piece, doors closed: several rooms, or a maze"
+        ));
     }
     // Beyond the walls, through openings: not what a lidar saw through a window only.
     let margin = -2.0 * map.resolution;

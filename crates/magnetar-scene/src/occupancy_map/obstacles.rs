@@ -112,6 +112,20 @@ mod tests {
         assert!((cropped.bounds[2] - 2.0).abs() < 0.03 && whole.bounds[2] < 1.9, "{:?} {:?}", cropped, whole);
     }
 
+    /// A wall with a door through the middle makes two rooms of one.
+    #[test]
+    fn inner_walls_are_told() {
+        let mut map = map(false);
+        let wall = (40..120).filter(|row| !(70..86).contains(row));
+        let mut cells = map.cells().to_vec();
+        for (row, column) in wall.flat_map(|row| [(row, 39 + 20), (row, 40 + 20), (row, 99), (row, 100)]) {
+            cells[row * map.width + column] = Cell::Occupied;
+        }
+        map = map.with_cells(cells);
+        let told = doubts(&map, &fit_room(&map).unwrap());
+        assert!(told.len() == 1 && told[0].contains("several rooms"), "{told:?}");
+    }
+
     #[test]
     fn a_part_that_is_not_there_is_named() {
         let map = map(false);

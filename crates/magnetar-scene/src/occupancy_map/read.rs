@@ -1,7 +1,7 @@
 //! The `map_server` format: a YAML description beside a PGM or PNG image.
 
 use std::collections::BTreeMap;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
@@ -19,6 +19,9 @@ const MAX_CELLS: u64 = 100_000_000;
 const MAX_IMAGE_BYTES: u64 = 256 << 20;
 /// No `map_server` description is near this long.
 const MAX_YAML_BYTES: u64 = 64 * 1024;
+
+/// How a file begins that Git LFS left in place of a large one.
+const LARGE_FILE_POINTER: &[u8] = b"version https://git-lfs";
 
 /// A `map_server` description. Other programs add keys of their own, which are left aside with a note.
 #[derive(Debug, Deserialize)]
@@ -121,7 +124,17 @@ impl OccupancyMap {
         }
         let image_error = |message: String| MapError::Image { path: path.clone(), message };
         let file = open_file(&path).map_err(|source| MapError::Read { path: path.clone(), source })?;
-        let mut reader = ImageReader::new(BufReader::new(file))
+        let mut file = BufReader::new(file);
+        let start = file.fill_buf().map_err(|source| MapError::Read { path: path.clone(), source })?;
+        if start.is_empty() {
+            return Err(image_error("the file is empty".to_owned()));
+        }
+        if start.starts_with(LARGE_FILE_POINTER) {
+            return Err(image_error(
+                "a pointer of Git LFS, not the image itself; fetch it with `git lfs pull`".to_owned(),
+            ));
+        }
+        let mut reader = ImageReader::new(file)
             .with_guessed_format()
             .map_err(|source| MapError::Read { path: path.clone(), source })?;
         let mut limits = Limits::default();

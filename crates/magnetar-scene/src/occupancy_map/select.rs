@@ -66,6 +66,35 @@ impl OccupancyMap {
         Ok(self.with_cells(cells.collect()))
     }
 
+    /// The largest part of the open floor among these cells that is one piece, doors taken for walls: 1 of a single room.
+    pub(super) fn largest_piece(&self, among: impl Fn(usize) -> bool) -> f64 {
+        let clearance = self.steps_from(|n| self.cells()[n] != Cell::Free, |_| true);
+        let steps = (CLEARANCE_M / self.resolution).round() as u32;
+        let open = |n: usize| clearance[n] > steps && among(n);
+        let mut seen = vec![false; clearance.len()];
+        let (mut all, mut largest) = (0_usize, 0_usize);
+        for start in 0..seen.len() {
+            if seen[start] || !open(start) {
+                continue;
+            }
+            seen[start] = true;
+            let (mut queue, mut piece) = (vec![start], 0);
+            while let Some(n) = queue.pop() {
+                piece += 1;
+                let (column, row) = ((n % self.width) as isize, (n / self.width) as isize);
+                for next in NEIGHBOURS.iter().filter_map(|(dc, dr)| self.index(column + dc, row + dr)) {
+                    if !seen[next] && open(next) {
+                        seen[next] = true;
+                        queue.push(next);
+                    }
+                }
+            }
+            all += piece;
+            largest = largest.max(piece);
+        }
+        if all == 0 { 1.0 } else { largest as f64 / all as f64 }
+    }
+
     /// The number of a cell, if it is on the grid.
     fn index(&self, column: isize, row: isize) -> Option<usize> {
         let on = (0..self.width as isize).contains(&column) && (0..self.height as isize).contains(&row);
