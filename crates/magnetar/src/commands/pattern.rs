@@ -12,8 +12,9 @@ use super::check_files::{Accepted, CheckArgs, ListArgs};
 #[derive(Subcommand)]
 #[command(after_help = "\
 A pattern file is a CSV with the header azimuth_deg,elevation_deg,gain_db (a
-full grid) or cut,angle_deg,gain_db (an azimuth and an elevation cut), or an MSI
-Planet file (.msi, .pln).
+full grid) or cut,angle_deg,gain_db (an azimuth and an elevation cut), an MSI
+Planet file (.msi, .pln), or a far field of HFSS (.ffd), CST (.ffs, text tables)
+or FEKO (.ffe).
 
 Examples:
   magnetar pattern list

@@ -114,7 +114,7 @@ fn directivity(theta_deg: &[f64], phi_deg: &[f64], power: &[f64], origin: &str) 
     for (t, theta) in theta_deg.iter().enumerate() {
         // The ring's exact area, half a step either side.
         let step = width(theta_deg, t).to_radians();
-        let ring = libm::sin(theta.to_radians()).max(0.0) * step;
+        let ring = libm::sin(theta.to_radians()).abs() * step;
         for p in 0..phi_deg.len() {
             let area = ring * width(phi_deg, p);
             total += power[t * phi_deg.len() + p] * area;
@@ -129,7 +129,34 @@ fn directivity(theta_deg: &[f64], phi_deg: &[f64], power: &[f64], origin: &str) 
     Ok(power.iter().map(|p| 10.0 * libm::log10((p / mean).max(floor))).collect())
 }
 
+/// A field whose thetas go from -180 to 180 deg, as one with thetas from 0 on: theta below 0 at phi is -theta at phi + 180 deg.
+/// Where phi goes all the way round, too, that is a second copy and is left out.
+fn without_negative_theta(field: FarField) -> FarField {
+    let (theta, phi) = (&field.theta_deg, &field.phi_deg);
+    let same = |a: f64, b: f64| (a - b).abs() < 1e-6;
+    let mirrored = theta.iter().zip(theta.iter().rev()).all(|(a, b)| same(*a, -b));
+    let Some(zero) = theta.iter().position(|theta| same(*theta, 0.0)).filter(|zero| *zero > 0 && mirrored) else {
+        return field;
+    };
+    let span = phi[phi.len() - 1] - phi[0];
+    let half = span < 180.0 + 1e-6;
+    // Of half a turn the last phi may be the first one's back.
+    let behind = if half { usize::from(same(span, 180.0))..phi.len() } else { 0..0 };
+    let mut phi_deg = phi.clone();
+    phi_deg.extend(behind.clone().map(|p| phi[p] + 180.0));
+    let mut gain_db = Vec::with_capacity((theta.len() - zero) * phi_deg.len());
+    for t in zero..theta.len() {
+        let at = |t: usize, p: usize| field.gain_db[t * phi.len() + p];
+        gain_db.extend((0..phi.len()).map(|p| at(t, p)));
+        gain_db.extend(behind.clone().map(|p| at(2 * zero - t, p)));
+    }
+    let mut theta_deg = theta[zero..].to_vec();
+    theta_deg[0] = 0.0;
+    FarField { theta_deg, phi_deg, gain_db, ..field }
+}
+
 fn pattern(field: FarField, origin: &str) -> Result<AntennaPattern, SceneError> {
+    let field = without_negative_theta(field);
     let (theta, phi) = (&field.theta_deg, &field.phi_deg);
     let whole = theta.first() == Some(&0.0) && theta.last().is_some_and(|last| (last - 180.0).abs() < 1e-6);
     if !whole {
@@ -137,7 +164,7 @@ fn pattern(field: FarField, origin: &str) -> Result<AntennaPattern, SceneError> 
         return Err(SceneError::malformed(
             Place::new(origin),
             problem,
-            "theta from 0 to 180 deg: export the full sphere",
+            "theta from 0 to 180 deg, or from -180 to 180: export the full sphere",
         ));
     }
     let turn = super::grid::full_turn(phi, "phi", Place::new(origin))?;
@@ -210,6 +237,26 @@ mod tests {
             assert_eq!(pattern.info().frequency_hz, Some(1e10));
             let back = pattern.gain_db(std::f64::consts::PI, 0.0);
             assert!(back < pattern.peak_gain_db() - 35.0, "{back}");
+        }
+    }
+
+    /// Thetas from -180 to 180 deg, with phi half or all the way round.
+    #[test]
+    fn negative_thetas_are_the_other_side() {
+        let towards = Vector3::new(0.6, 0.8, 0.0);
+        let plain = parse(&ffd_text(towards), "a.ffd").unwrap();
+        for (phis, header) in [(-180..=180, "-180 180 121"), (0..=180, "0 180 61"), (0..=177, "0 177 60")] {
+            let mut text = format!("-180 180 121\n{header}\nFrequencies 1\nFrequency 1.0e10\n");
+            for theta in (-180..=180).step_by(3) {
+                for phi in phis.clone().step_by(3) {
+                    let e = power(f64::from(theta), f64::from(phi), towards).sqrt();
+                    writeln!(text, "{} 0 0 {}", 3.0 * e * 0.8, 3.0 * e * 0.6).unwrap();
+                }
+            }
+            let pattern = parse(&text, "a.ffd").unwrap();
+            for (az, el) in [(0.93, 0.0), (-2.0, 0.5), (3.0, -0.7), (0.5, 1.3)] {
+                assert!((pattern.gain_db(az, el) - plain.gain_db(az, el)).abs() < 0.05, "{header} {az} {el}");
+            }
         }
     }
 
