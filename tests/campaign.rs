@@ -110,6 +110,48 @@ fn a_part_is_set_apart_to_learn_from() {
     }
 }
 
+/// Bins that a receiver does not report: left out of the file, and the others listed as subcarriers, is the same dataset as in the
+/// file and excluded.
+#[test]
+fn listed_subcarriers_are_the_dataset_of_excluded_bins() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let rows = rows_in_lab(folder.path(), "4");
+    let whole: Vec<Complex32> = rows.iter().flat_map(|row| row.csi.clone().unwrap()).collect();
+    let lacks = |bin: &usize| bin % 7 == 3;
+    let bins = whole.chunks(2).enumerate().filter(|(n, _)| !lacks(&(n % 512)));
+    let part: Vec<Complex32> = bins.flat_map(|(_, bin)| bin.iter().copied()).collect();
+    write_npy(&file("whole.npy"), &[rows.len(), 512, 2], &whole).unwrap();
+    write_npy(&file("part.npy"), &[rows.len(), part.len() / 2 / rows.len(), 2], &part).unwrap();
+    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
+    let list = |keep: &dyn Fn(&usize) -> bool, first: i64| -> String {
+        let numbers = (0..512usize).filter(keep).map(|bin| (bin as i64 + first).to_string());
+        numbers.collect::<Vec<_>>().join(",")
+    };
+    let import = |name: &str, receiver: &str| -> Result<Vec<_>, String> {
+        let campaign = format!(
+            "name = \"lab\"\nscene = \"lab\"\n[receiver]\nnoise_variance = 1.0\n{receiver}\n\
+             [[recording]]\nobservations = \"{name}.npy\"\nrows = \"rows.csv\"\n"
+        );
+        fs::write(file("campaign.toml"), campaign).unwrap();
+        let (campaign, out) = (file("campaign.toml"), file(&format!("{name}_data")));
+        let arguments = ["import", text(&campaign), "--out", text(&out)];
+        if receiver.is_empty() {
+            return Err(cli::fail(&arguments));
+        }
+        cli::succeed(&arguments);
+        cli::succeed(&["verify", text(&out)]);
+        let records = Dataset::open(&out).unwrap();
+        Ok(records.records("test", Columns::All).unwrap().map(|row| row.unwrap().arrivals.found).collect())
+    };
+    let refused = import("part", "").unwrap_err();
+    assert!(refused.contains("bins") && refused.contains("receiver.subcarriers"), "{refused}");
+    let reported = list(&|bin| !lacks(bin), -256);
+    let listed = import("part", &format!("subcarriers = \"{reported}\"\nsubcarrier_khz = 960.0")).unwrap();
+    let excluded = import("whole", &format!("exclude_bins = \"{}\"", list(&|bin| lacks(bin), 0))).unwrap();
+    assert_eq!(listed, excluded);
+}
+
 /// Samples of a known waveform and of an OFDM symbol give the bins they were made of.
 #[test]
 fn samples_become_bins() {

@@ -43,6 +43,42 @@ fn volume(path: &Path) -> Vec<f32> {
     mass
 }
 
+/// Bins that a receiver does not report: left out of the file, and the others listed as subcarriers, is the same posterior as in
+/// the file and excluded.
+#[test]
+fn listed_subcarriers_have_the_posterior_of_excluded_bins() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (whole, part) = (file("whole.npy"), file("part.npy"));
+    cli::succeed(&["observe", "lab", "--tx", "0.98,2.28", "--rx", "1.0,-1.0,,90", "--out", text(&whole)]);
+    let mut reader = NpyReader::open(&whole).unwrap();
+    let mut values = vec![Complex32::default(); reader.remaining()];
+    reader.read_into(&mut values).unwrap();
+    let lacks = |bin: usize| bin % 7 == 3;
+    let bins = values.chunks(2).enumerate().filter(|(bin, _)| !lacks(*bin));
+    let kept: Vec<Complex32> = bins.flat_map(|(_, bin)| bin.iter().copied()).collect();
+    write_npy(&part, &[kept.len() / 2, 2], &kept).unwrap();
+    let list = |keep: &dyn Fn(usize) -> bool, first: i64| -> String {
+        let numbers = (0..512usize).filter(|bin| keep(*bin)).map(|bin| (bin as i64 + first).to_string());
+        numbers.collect::<Vec<_>>().join(",")
+    };
+    let (reported, lacking) = (list(&|bin| !lacks(bin), -256), list(&lacks, 0));
+    let common = ["--rx", "1.0,-1.0,,90", "--recipe", "paper", "--json"];
+    let grid = ["--subcarriers", &reported, "--subcarrier-khz", "960"];
+    let listed = cli::succeed(&[&["locate", "lab", text(&part)], &common[..], &grid].concat());
+    let excluded =
+        cli::succeed(&[&["locate", "lab", text(&whole)], &common[..], &["--exclude-bins", &lacking]].concat());
+    let [listed, excluded] = [listed, excluded].map(|text| serde_json::from_str::<Value>(&text).unwrap());
+    assert_eq!(listed, excluded);
+    let page = file("page.html");
+    let view = ["view", "lab", "--observation", text(&part), "--rx", "1.0,-1.0,,90", "--export", text(&page)];
+    cli::succeed(&[&view[..], &["--recipe", "paper"], &grid].concat());
+    let error = cli::fail(&[&["locate", "lab", text(&part), "--rx", "1,-1"], &grid[..]].concat());
+    assert!(error.contains("--recipe") && error.contains("carrier"), "{error}");
+    let error = cli::fail(&[&["locate", "lab", text(&part)], &common[..]].concat());
+    assert!(error.contains("--subcarriers"), "{error}");
+}
+
 /// Rows of a corpus, measured by a receiver with chains of its own: with its calibration `locate` gives the posterior
 /// that `posterior` gives for the row.
 #[test]

@@ -96,7 +96,7 @@ pub use parquet_input::{MAX_PART_BYTES, ParquetInput};
 pub use placement::Region;
 pub use plan::Plan;
 pub use pose_table::{PoseProblem, PoseTableError, TablePose, poses_from_csv, poses_from_json_lines};
-pub use receiver_files::{bin_list, phase_table, read_calibration, read_phase_table};
+pub use receiver_files::{bin_list, phase_table, read_calibration, read_phase_table, subcarrier_list};
 pub use recipe::{Assignment, Mounting, Recipe, RecipeError, RecipeProblem, ReflectionLevels, Slabs};
 pub use record::{Materials, OutingRow, Record, RecordPath, surface_from_name, surface_name};
 pub use replay::{Protocol, Replayed};

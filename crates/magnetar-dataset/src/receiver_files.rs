@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use magnetar_files::npy::NpyReader;
-use magnetar_signal::{Band, LineArray, PhaseTable, ReceiverCalibration};
+use magnetar_signal::{Band, BinGrid, LineArray, PhaseTable, ReceiverCalibration};
 use num_complex::Complex64;
 
 use crate::error::DatasetError;
@@ -74,6 +74,26 @@ pub fn phase_table(text: &str) -> Result<PhaseTable, (usize, String)> {
         .map_err(|(row, expected)| (places.get(row).copied().unwrap_or(1), format!("expected {expected}")))
 }
 
+/// The grid of bins that are subcarriers, by numbers and ranges with or without a step, such as `-28..-2:2,-1..27:2,28`.
+///
+/// # Errors
+/// Names the part that is no subcarrier or range, or says why they make no grid.
+pub fn subcarrier_list(text: &str) -> Result<BinGrid, String> {
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let bad = || format!("{part:?} is no subcarrier or range such as -28..-2 or -28..-2:2");
+        let number = |x: &str| x.trim().parse::<i32>().map_err(|_| bad());
+        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+        let (first, last) = range.split_once("..").unwrap_or((range, range));
+        let (first, last, step) = (number(first)?, number(last)?, number(step)?);
+        if first > last || step < 1 || numbers.len() > Band::BINS.max {
+            return Err(bad());
+        }
+        numbers.extend((i64::from(first)..=i64::from(last)).step_by(step as usize).take(Band::BINS.max + 1));
+    }
+    BinGrid::new(&numbers).map_err(|error| error.to_string())
+}
+
 /// Bins by numbers and ranges, such as `0-15,496-511`, sorted and each once.
 ///
 /// # Errors
@@ -111,6 +131,25 @@ mod tests {
             ("aoa_deg,phase_deg\n1,2,3", 2),
         ] {
             assert_eq!(phase_table(text).unwrap_err().0, line, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn subcarriers_are_numbers_and_ranges() {
+        let listed: Vec<i64> = (-28..=-2).step_by(2).chain((-1..=27).step_by(2)).chain([28]).collect();
+        assert_eq!(subcarrier_list("-28..-2:2, -1..27:2,28"), Ok(BinGrid::new(&listed).unwrap()));
+        assert_eq!(subcarrier_list("-4..4"), Ok(BinGrid::new(&(-4..=4).collect::<Vec<_>>()).unwrap()));
+        for (bad, place) in [
+            ("", "\"\""),
+            ("1,x", "\"x\""),
+            ("3..1", "\"3..1\""),
+            ("1..9:0", "\"1..9:0\""),
+            ("1..12,3", "3 follows 12"),
+            ("1..4", "4 subcarriers"),
+            ("-2147483648..2147483647", "from -2147483648"),
+        ] {
+            let error = subcarrier_list(bad).unwrap_err();
+            assert!(error.contains(place), "{bad}: {error}");
         }
     }
 

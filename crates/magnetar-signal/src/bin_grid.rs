@@ -2,8 +2,8 @@
 
 use num_complex::{Complex32, Complex64};
 
-use crate::sre::greatest_common_divisor;
-use crate::{Band, CalibrationError, ReceiverCalibration};
+use crate::sre::{SreError, SreOptions, greatest_common_divisor};
+use crate::{Band, CalibrationError, ReceiverCalibration, ReceiverError};
 
 /// The place of each bin of a receiver on the even grid that holds them all. The grid's other bins are empty: they are
 /// left out of everything ([`crate::sre::SreOptions::excluded_bins`]).
@@ -42,6 +42,14 @@ pub enum BinGridError {
         first: i64,
         /// The highest.
         last: i64,
+    },
+    /// A bin that the receiver has not.
+    #[error("bin {bin}: expected bins of the file, 0 to {last}")]
+    Beyond {
+        /// The bin.
+        bin: usize,
+        /// The receiver's last one.
+        last: usize,
     },
 }
 
@@ -104,6 +112,31 @@ impl BinGrid {
     #[must_use]
     pub fn empty(&self) -> Vec<usize> {
         (0..self.bins).filter(|place| self.bin_at(*place).is_none()).collect()
+    }
+
+    /// Options about the receiver's bins as options about the grid's, whose empty bins are left out.
+    ///
+    /// # Errors
+    /// If one of them is about a bin that the receiver has not.
+    pub fn options(&self, options: SreOptions) -> Result<SreOptions, BinGridError> {
+        let mut listed = options.inactive_bins.iter().chain(&options.excluded_bins);
+        if let Some(&bin) = listed.find(|bin| **bin >= self.bins()) {
+            return Err(BinGridError::Beyond { bin, last: self.bins() - 1 });
+        }
+        let mut excluded_bins = self.places_of(&options.excluded_bins);
+        excluded_bins.extend(self.empty());
+        Ok(SreOptions { inactive_bins: self.places_of(&options.inactive_bins), excluded_bins, ..options })
+    }
+
+    /// An error about a bin of the grid with the receiver's own number of that bin.
+    #[must_use]
+    pub fn in_the_file(&self, error: ReceiverError) -> ReceiverError {
+        match error {
+            ReceiverError::Estimator(SreError::NotFinite { bin, channel }) => {
+                SreError::NotFinite { bin: self.bin_at(bin).unwrap_or(bin), channel }.into()
+            }
+            error => error,
+        }
     }
 
     /// Observations of the receiver, one after the other and all channels of bin 0 first, on the grid.

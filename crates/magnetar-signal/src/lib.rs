@@ -57,6 +57,7 @@ mod rf_chain;
 mod rf_factors;
 pub mod sre;
 mod synthesizer;
+mod turned_bins;
 mod vector_math;
 
 pub use array::{ELEMENTS, RxArray};
@@ -87,6 +88,7 @@ pub use reduced_rf_chain::ReducedRfChain;
 pub use rf_chain::{MAX_RIPPLE_TERMS, RfChainConfig, RfChainDraw};
 pub use rf_factors::RfFactors;
 pub use synthesizer::Synthesizer;
+pub use turned_bins::TurnedBins;
 
 #[cfg(test)]
 mod noise_tests;

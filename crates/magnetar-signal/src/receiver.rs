@@ -5,7 +5,7 @@ use num_complex::Complex32;
 use crate::sre::{Component, LineSre, LineWorkspace, Sre, SreError, SreOptions, Workspace};
 use crate::{
     Arrival, Arrivals, Band, CalibrationError, ConfigError, LineArray, PhaseTable, ReceiverCalibration, RxArray,
-    noise_floor,
+    TurnedBins, noise_floor,
 };
 
 /// Where the noise variance of a receiver's observations comes from.
@@ -179,7 +179,10 @@ impl Receiver {
         }
         let variances = match &self.noise {
             NoiseSource::Known(variances) => variances.iter().copied().cycle().take(self.channels).collect(),
-            NoiseSource::Floor => noise_floor(block, self.channels, &self.skipped).ok_or(ReceiverError::NoFloor)?,
+            NoiseSource::Floor => {
+                let floors = noise_floor(block, self.channels, &self.skipped).ok_or(ReceiverError::NoFloor)?;
+                self.alike(block, floors)
+            }
             NoiseSource::Options if self.inactive.is_empty() || block.iter().all(|z| z.norm_sqr() == 0.0) => {
                 return Ok(());
             }
@@ -190,6 +193,36 @@ impl Receiver {
         }
         let scales: Vec<f64> = variances.iter().map(|variance| variance.sqrt()).collect();
         Ok(ReceiverCalibration::of_scales(&scales)?.apply(block)?)
+    }
+
+    /// Floors by which channels may be divided. On a line of elements every one is expected to hear a wave equally strongly:
+    /// where dividing each by its own floor leaves the channels' powers less alike than they were, the floors do not
+    /// follow the chains' gains, and all channels have their mean.
+    fn alike(&self, block: &[Complex32], floors: Vec<f64>) -> Vec<f64> {
+        if matches!(self.estimator, Estimator::Two(_)) {
+            return floors;
+        }
+        let mut powers = vec![0.0; self.channels];
+        for (bin, values) in block.chunks_exact(self.channels).enumerate() {
+            if !self.skipped.contains(&bin) {
+                powers.iter_mut().zip(values).for_each(|(power, z)| *power += f64::from(z.norm_sqr()));
+            }
+        }
+        let spread = |levels: &[f64]| {
+            let (low, high) = levels.iter().fold((f64::MAX, 0.0_f64), |(low, high), x| (low.min(*x), high.max(*x)));
+            high / low
+        };
+        let divided: Vec<f64> = powers.iter().zip(&floors).map(|(power, floor)| power / floor).collect();
+        if spread(&powers) < spread(&divided) {
+            return vec![floors.iter().sum::<f64>() / self.channels as f64; self.channels];
+        }
+        floors
+    }
+
+    /// The turn of some bins against the others that a prepared observation looks as if it had.
+    #[must_use]
+    pub fn turned_bins(&self, block: &[Complex32]) -> Option<TurnedBins> {
+        TurnedBins::of(block, self.channels, &self.skipped)
     }
 
     /// Mean power of the inactive bins; 1 where a value is not finite, which the estimator will name.
@@ -302,6 +335,29 @@ mod tests {
                 assert!((found.phase_rad - 0.5).abs() < 0.1, "{channels} {noise:?}: {found:?}");
             }
         }
+    }
+
+    /// Elements of one level with unequal noise keep their levels, which the angle depends on.
+    #[test]
+    fn unequal_floors_leave_equal_levels_alone() {
+        let band = Band { bins: 129, bandwidth_hz: 123.84e6, ..Band::default() };
+        let array = LineArray::uniform(3, 0.014).unwrap();
+        let settings = ReceiverSettings { noise: NoiseSource::Floor, ..ReceiverSettings::default() };
+        let receiver = Receiver::new(&band, &array, &SreOptions::default(), settings).unwrap();
+        let path = |n: usize| Complex64::from_polar(10.0, -0.3 * (n / 3) as f64 + 0.5 * (n % 3) as f64);
+        let mut block = tones(3, 129);
+        for (n, z) in block.iter_mut().enumerate() {
+            let path = Complex32::new(path(n).re as f32, path(n).im as f32);
+            let inner = (4..125).contains(&(n / 3));
+            let noise = if inner { *z - path } else { *z };
+            *z = path + noise * [0.1, 1.0, 1.0][n % 3];
+        }
+        let heard = block.clone();
+        receiver.prepare(&mut block).unwrap();
+        let factors: Vec<f32> = block.iter().zip(&heard).map(|(after, before)| (after / before).re).collect();
+        assert!(factors.iter().all(|factor| (factor / factors[0] - 1.0).abs() < 1e-4));
+        let found = receiver.arrivals(&block, &mut receiver.workspace()).unwrap().found;
+        assert!((found[0].phase_rad - 0.5).abs() < 0.05, "{found:?}");
     }
 
     #[test]

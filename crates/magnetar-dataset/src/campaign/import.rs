@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use magnetar_files::place;
-use magnetar_signal::Receiver;
 use magnetar_signal::sre::SreOptions;
+use magnetar_signal::{Receiver, ReceiverError};
 use num_complex::Complex32;
 
 use super::destination::Destination;
@@ -78,14 +78,19 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
             // A recording of several splits is read once for each.
             opened.source = Source::open(campaign, opened.recording, &recipe)?;
             let place = campaign.path(&opened.recording.observations);
-            opened.for_each(name, receiver.channels() * recipe.band.bins, |row, number, block| {
+            let grid = opened.grid.clone();
+            let in_the_file = |error: ReceiverError| match &grid {
+                Some(grid) => grid.in_the_file(error).to_string(),
+                None => error.to_string(),
+            };
+            opened.for_each(name, (recipe.band.bins, receiver.channels()), |row, number, block| {
                 let at = |problem: String| DatasetError::invalid(&place, format!("observation {number}: {problem}"));
-                receiver.prepare(block).map_err(|e| at(e.to_string()))?;
+                receiver.prepare(block).map_err(|e| at(in_the_file(e)))?;
                 if doubtful_noise.is_none() {
                     doubtful_noise = receiver.doubtful_noise(block);
                 }
                 let mut record = world.record(row, shards.next, split.views).map_err(at)?;
-                record.arrivals = receiver.arrivals(block, &mut workspace).map_err(|e| at(e.to_string()))?;
+                record.arrivals = receiver.arrivals(block, &mut workspace).map_err(|e| at(in_the_file(e)))?;
                 silent += u64::from(record.arrivals.found.is_empty());
                 // Excluded bins may hold anything; a dataset holds numbers.
                 let channels = receiver.channels();

@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 
 use magnetar_scene::BoxShape;
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{LineArray, NoiseSource, Receiver, ReceiverSettings};
+use magnetar_signal::{Band, BinGrid, LineArray, NoiseSource, Receiver, ReceiverSettings};
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
 
 use crate::error::DatasetError;
 use crate::manifest::read_whole;
-use crate::receiver_files::{bin_list, read_calibration, read_phase_table};
+use crate::receiver_files::{bin_list, read_calibration, read_phase_table, subcarrier_list};
 use crate::recipe::{Recipe, is_split_name};
 
 pub use import::{Imported, import};
@@ -93,6 +93,10 @@ pub struct ReceiverSection {
     pub channels: Option<Vec<usize>>,
     /// Places of the elements, millimetres.
     pub positions_mm: Option<Vec<f64>>,
+    /// Subcarrier of each bin, where they are not all neighbours.
+    pub subcarriers: Option<String>,
+    /// Distance of neighbouring subcarriers, kHz, instead of the recipe's bandwidth.
+    pub subcarrier_khz: Option<f64>,
     /// Calibration factors, `.npy`.
     pub calibration: Option<PathBuf>,
     /// `"auto"`, a number, or one per channel.
@@ -105,6 +109,32 @@ pub struct ReceiverSection {
     pub phase_offset_deg: Option<f64>,
     /// Inter-channel phase by angle, `.csv`.
     pub phase_table: Option<PathBuf>,
+}
+
+impl ReceiverSection {
+    /// Says what is wrong with its subcarriers.
+    fn check_subcarriers(&self) -> Result<(), String> {
+        let Some(list) = &self.subcarriers else { return Ok(()) };
+        subcarrier_list(list).map_err(|problem| format!("receiver.subcarriers: {problem}"))?;
+        match self.subcarrier_khz {
+            Some(_) => Ok(()),
+            None => Err("receiver.subcarriers need receiver.subcarrier_khz, the distance of neighbours".into()),
+        }
+    }
+
+    /// The grid of its bins, if they are not all neighbours.
+    pub(crate) fn grid(&self) -> Option<BinGrid> {
+        self.subcarriers.as_deref().and_then(|list| subcarrier_list(list).ok())
+    }
+
+    /// A band with its subcarriers in place of the bandwidth and, where they are listed, of the bins.
+    fn band_of(&self, band: &Band) -> Band {
+        let Some(subcarrier_hz) = self.subcarrier_khz.map(|khz| khz * 1e3) else { return *band };
+        match self.grid() {
+            Some(grid) => grid.band(band.carrier_hz, subcarrier_hz),
+            None => Band { bandwidth_hz: subcarrier_hz * band.bins as f64, ..*band },
+        }
+    }
 }
 
 /// A noise variance in a campaign's file.
@@ -199,6 +229,11 @@ impl Campaign {
                 return Err(format!("recordings of split {:?} differ in views", recording.split));
             }
         }
+        campaign.receiver.check_subcarriers()?;
+        if campaign.receiver.subcarriers.is_some() && campaign.recording.iter().any(|recording| recording.iq.is_some())
+        {
+            return Err("receiver.subcarriers are for files of bins; a SigMF recording has all of its band's".into());
+        }
         if let Some(training) = &campaign.training {
             training.check(&campaign.recording)?;
         }
@@ -237,7 +272,15 @@ impl Campaign {
         // Places that make no array are refused with the receiver.
         let listed = self.receiver.positions_mm.as_deref().and_then(|places| LineArray::at_mm(places).ok());
         set.extend(listed.map(|array| format!("array.spacing_m={:?}", array.pair_spacing_m().abs())));
-        Ok(Recipe::load(&recipe, &set)?)
+        let mut loaded = Recipe::load(&recipe, &set)?;
+        let band = self.receiver.band_of(&loaded.band);
+        if band != loaded.band {
+            set.push(format!("band.carrier_hz={:?}", band.carrier_hz));
+            set.push(format!("band.bandwidth_hz={:?}", band.bandwidth_hz));
+            set.push(format!("band.bins={}", band.bins));
+            loaded = Recipe::load(&recipe, &set)?;
+        }
+        Ok(loaded)
     }
 
     /// The estimator's options of its receiver.
@@ -251,12 +294,16 @@ impl Campaign {
             }
             None => Ok(otherwise),
         };
-        Ok(SreOptions {
+        let options = SreOptions {
             inactive_bins: bins(&self.receiver.inactive_bins, options.inactive_bins)?,
             excluded_bins: bins(&self.receiver.exclude_bins, options.excluded_bins)?,
             phase_offset_deg: self.receiver.phase_offset_deg.unwrap_or(options.phase_offset_deg),
             ..options
-        })
+        };
+        let Some(grid) = self.receiver.grid() else { return Ok(options) };
+        let wrong =
+            |error| DatasetError::invalid(&self.folder, format!("receiver: inactive_bins, exclude_bins: {error}"));
+        grid.options(options).map_err(wrong)
     }
 
     /// The receiver of so many channels with these options.
@@ -285,8 +332,15 @@ impl Campaign {
             }
         };
         let section = &self.receiver;
+        let calibration = section.calibration.as_ref().map(|path| {
+            let calibration = read_calibration(&self.path(path))?;
+            match section.grid() {
+                Some(grid) => grid.spread_calibration(calibration).map_err(|e| DatasetError::invalid(path, e)),
+                None => Ok(calibration),
+            }
+        });
         let settings = ReceiverSettings {
-            calibration: section.calibration.as_ref().map(|path| read_calibration(&self.path(path))).transpose()?,
+            calibration: calibration.transpose()?,
             noise,
             phase_table: section.phase_table.as_ref().map(|path| read_phase_table(&self.path(path))).transpose()?,
         };

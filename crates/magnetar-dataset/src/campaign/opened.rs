@@ -1,5 +1,6 @@
 //! A recording of a campaign: its rows and where their observations come from.
 
+use magnetar_signal::BinGrid;
 use num_complex::Complex32;
 
 use super::rows::{CampaignRow, campaign_rows};
@@ -43,6 +44,8 @@ pub(super) struct Opened<'a> {
     /// The split of each row.
     pub(super) splits: Vec<&'a str>,
     pub(super) source: Source,
+    /// The grid of the file's bins, if they are not all neighbours.
+    pub(super) grid: Option<BinGrid>,
 }
 
 impl<'a> Opened<'a> {
@@ -53,15 +56,21 @@ impl<'a> Opened<'a> {
         let rows = campaign_rows(&text)
             .map_err(|(line, problem)| DatasetError::invalid(&table, format!("line {line}: {problem}")))?;
         let path = campaign.path(&recording.observations);
-        let bins = recipe.band.bins;
+        let grid = campaign.receiver.grid();
+        let bins = grid.as_ref().map_or(recipe.band.bins, BinGrid::bins);
         let source = Source::open(campaign, recording, recipe)?;
         let (count, found) = match &source {
             Source::Iq(recording) => (recording.rows(), bins),
             Source::File(source) => (source.rows(), source.bins()),
         };
         if found != bins {
-            let problem =
-                format!("{found} bins; the recipe's band has {bins}: give a recipe with the band of the measurement");
+            let problem = match &grid {
+                Some(_) => format!("{found} bins; receiver.subcarriers lists {bins}: give one for each"),
+                None => format!(
+                    "{found} bins; the recipe's band has {bins}: give a recipe with the band of the measurement, or \
+                     receiver.subcarriers"
+                ),
+            };
             return Err(DatasetError::invalid(&path, problem));
         }
         if count != rows.len() as u64 {
@@ -83,17 +92,17 @@ impl<'a> Opened<'a> {
             }
         }
         let splits = vec![recording.split.as_str(); rows.len()];
-        Ok(Self { recording, rows, splits, source })
+        Ok(Self { recording, rows, splits, source, grid })
     }
 }
 
 impl Opened<'_> {
-    /// Calls `take` with every row of a split, its number and its observation. Reads the observations from where they are on:
+    /// Calls `take` with every row of a split, its number and its observation of so many bins and channels. Reads the observations from where they are on:
     /// all of them, once.
     pub(super) fn for_each(
         &mut self,
         split: &str,
-        length: usize,
+        (bins, channels): (usize, usize),
         mut take: impl FnMut(&CampaignRow, usize, &mut [Complex32]) -> Result<(), DatasetError>,
     ) -> Result<(), DatasetError> {
         match &mut self.source {
@@ -112,7 +121,10 @@ impl Opened<'_> {
                     if chunk.is_empty() {
                         break;
                     }
-                    for block in chunk.chunks_exact_mut(length) {
+                    if let Some(grid) = &self.grid {
+                        chunk = grid.spread(&chunk, channels);
+                    }
+                    for block in chunk.chunks_exact_mut(bins * channels) {
                         let Some(row) = self.rows.get(n) else { break };
                         if self.splits[n] == split {
                             take(row, n, block)?;

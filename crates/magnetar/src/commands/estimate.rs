@@ -11,11 +11,11 @@ use num_complex::Complex32;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::measurement::{ReceiverArgs, SubcarrierArgs, noise_advice};
+use super::measurement::{ReceiverArgs, SubcarrierArgs, noise_advice, turn_advice};
 use crate::advice::with_flags;
 use crate::progress;
 
-/// So many observations, from the first, are asked whether their noise is what was assumed.
+/// So many observations, from the first, are asked whether their noise is what was assumed, and whether bins are turned.
 const DOUBTS: u64 = 16;
 
 /// Flags of `magnetar estimate`.
@@ -91,7 +91,7 @@ pub struct Args {
     #[arg(long, value_name = "GHZ", default_value_t = 10.0)]
     carrier_ghz: f64,
     /// Bandwidth of all bins together, MHz (491.52 if left out).
-    #[arg(long, value_name = "MHZ")]
+    #[arg(long, value_name = "MHZ", conflicts_with = "subcarrier_khz")]
     bandwidth_mhz: Option<f64>,
     #[command(flatten)]
     subcarriers: SubcarrierArgs,
@@ -124,18 +124,15 @@ enum RankArg {
 impl Args {
     /// The band of so many bins of the file.
     fn band(&self, bins: usize) -> anyhow::Result<Band> {
-        let carrier_hz = self.carrier_ghz * 1e9;
-        if let Some(band) = self.subcarriers.band(carrier_hz, bins)? {
-            return Ok(band);
-        }
-        if bins != Band::default().bins && self.bandwidth_mhz.is_none() {
+        self.subcarriers.check(bins)?;
+        if bins != Band::default().bins && self.bandwidth_mhz.is_none() && !self.subcarriers.given() {
             let (file, mhz) = (self.file.display(), Band::default().bandwidth_hz / 1e6);
             eprintln!(
                 "warning: {file}: {bins} bins are taken to span {mhz} MHz; give --bandwidth-mhz or --subcarrier-khz if they do not"
             );
         }
         let bandwidth_hz = self.bandwidth_mhz.map_or(Band::default().bandwidth_hz, |mhz| mhz * 1e6);
-        Ok(Band { carrier_hz, bandwidth_hz, bins })
+        Ok(self.subcarriers.band_of(&Band { carrier_hz: self.carrier_ghz * 1e9, bandwidth_hz, bins }))
     }
 
     fn options(&self) -> anyhow::Result<SreOptions> {
@@ -257,7 +254,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut output = Output::open(args)?;
     let progress = progress::bar(rows, "observations");
     let (mut blocks, mut observation, mut components) = (Vec::new(), 0_u64, 0_u64);
-    let mut doubt = None;
+    let (mut doubt, mut turns) = (None, Vec::new());
     loop {
         source.next_chunk(&mut blocks)?;
         if blocks.is_empty() {
@@ -272,8 +269,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             for (rank, component) in (0..).zip(&estimate) {
                 output.write(observation, rank, component)?;
             }
-            if doubt.is_none() && observation < DOUBTS {
-                doubt = noise_advice(&receiver, block);
+            if observation < DOUBTS {
+                doubt = doubt.or_else(|| noise_advice(&receiver, block));
+                turns.push(receiver.turned_bins(block));
             }
             observation += 1;
             components += estimate.len() as u64;
@@ -284,6 +282,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(advice) = doubt {
         ensure!(components > 0, "{file}: no component in {observation} observations: {advice}");
         eprintln!("warning: {file}: {advice}; SNRs and the number of components are those of the assumption");
+    }
+    if let Some(advice) = turn_advice(&turns) {
+        eprintln!("warning: {file}: {advice}");
     }
     output.finish()?;
     match &args.out {

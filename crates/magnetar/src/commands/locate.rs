@@ -16,12 +16,15 @@ use magnetar_study::{SceneDevices, ScorerSettings, open_scorer, scene_twin};
 use serde_json::{Value, json};
 
 use super::material::MaterialsArgs;
-use super::measurement::{Poses, SnapshotArgs, Snapshots, noise_advice};
+use super::measurement::{Poses, SnapshotArgs, Snapshots, SubcarrierArgs, noise_advice, turn_advice};
 use super::plot::{SCALE, check_name, scorer_line, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
 use crate::advice::at_its_line;
 use crate::args::parse_npy_name;
 use crate::progress;
+
+/// So many snapshots, from the first, are asked whether bins are turned against each other.
+const DOUBTS: usize = 16;
 
 /// Flags of `magnetar locate`.
 #[derive(clap::Args)]
@@ -38,7 +41,9 @@ heading does.
 Examples:
   magnetar locate lab measured.npy --rx 1,-1,,90 --noise-variance auto
   magnetar locate my_room.toml a.npy b.npy --rx 1,-1,,90 --rx 2,0,,180 --plot where.svg
-  magnetar locate my_room.toml drive.npy --poses drive.csv --json --out posterior.npy")]
+  magnetar locate my_room.toml drive.npy --poses drive.csv --json --out posterior.npy
+  magnetar locate my_room.toml intel5300.npy --rx 1,-1,,90 --recipe wifi.toml --noise-variance auto \\
+      --subcarriers -28..-2:2,-1..27:2,28 --subcarrier-khz 312.5")]
 pub struct Args {
     /// A shipped scene's name or a scene file.
     scene: String,
@@ -80,15 +85,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut recipe = named.unwrap_or_else(Recipe::paper);
     recipe.array.spacing_m = args.radio.receiver.pair_spacing_m().unwrap_or(recipe.array.spacing_m);
     let radio = recipe.radio()?;
-    let measured = Snapshots::read(&args.files, &args.radio.receiver, &radio, recipe.sre.clone())?;
+    let measured = Snapshots::read(&args.files, &args.radio, &radio, recipe.sre.clone())?;
     let poses = args.poses.of(&scene, measured.blocks.len())?;
     let poses: Vec<Pose> = poses.iter().map(|pose| recipe.mounting.rx(pose)).collect();
     check_poses(&scene, &poses)?;
-    let snapshots = snapshots(&measured, &poses)?;
+    let snapshots = snapshots(&args.radio.subcarriers, &measured, &poses)?;
     if snapshots.iter().all(|snapshot| snapshot.arrivals.found.is_empty())
         && let Some(advice) = measured.blocks.first().and_then(|block| noise_advice(&measured.receiver, block))
     {
         bail!("no arrival in any snapshot: {advice}");
+    }
+    let turns: Vec<_> = measured.blocks.iter().take(DOUBTS).map(|block| measured.receiver.turned_bins(block)).collect();
+    if let Some(advice) = turn_advice(&turns) {
+        eprintln!("warning: {advice}");
     }
     let (name, settings) = args.scorer.scene_scorer()?;
     let scorer = if name != TWIN || of_recipe {
@@ -126,12 +135,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The arrivals of each snapshot.
-fn snapshots(measured: &Snapshots, poses: &[Pose]) -> anyhow::Result<Vec<Snapshot>> {
+fn snapshots(subcarriers: &SubcarrierArgs, measured: &Snapshots, poses: &[Pose]) -> anyhow::Result<Vec<Snapshot>> {
     let bar = progress::bar(poses.len() as u64, "snapshots");
     let mut workspace = measured.receiver.workspace();
     let mut snapshots = Vec::with_capacity(poses.len());
     for (n, (block, rx)) in measured.blocks.iter().zip(poses).enumerate() {
-        let arrivals = measured.receiver.arrivals(block, &mut workspace).with_context(|| format!("snapshot {n}"))?;
+        let arrivals = measured.receiver.arrivals(block, &mut workspace);
+        let arrivals = arrivals.map_err(|error| subcarriers.in_the_file(error));
+        let arrivals = arrivals.with_context(|| format!("snapshot {n}"))?;
         snapshots.push(Snapshot { rx: *rx, arrivals, observation: measured.observation(n) });
         bar.inc(1);
     }

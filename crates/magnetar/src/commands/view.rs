@@ -166,12 +166,13 @@ fn app(args: &Args) -> anyhow::Result<App> {
 /// The snapshot to be looked at.
 fn measurement(args: &Args, file: &Path, settings: &LinkSettings) -> anyhow::Result<Measurement> {
     let radio = &settings.radio;
-    let measured = Snapshots::read(&[file.to_owned()], &args.radio.receiver, radio, radio.config().sre.clone())?;
+    let measured = Snapshots::read(&[file.to_owned()], &args.radio, radio, radio.config().sre.clone())?;
     let number = args.snapshot;
     let (Some(block), Some(observation)) = (measured.blocks.get(number), measured.observation(number)) else {
         bail!("{}: there is no snapshot {number}; there are {}, the first is 0", file.display(), measured.blocks.len());
     };
-    let components = measured.receiver.components(block, &mut measured.receiver.workspace())?;
+    let components = measured.receiver.components(block, &mut measured.receiver.workspace());
+    let components = components.map_err(|error| args.radio.subcarriers.in_the_file(error))?;
     if let Some(advice) = noise_advice(&measured.receiver, block) {
         eprintln!("warning: {}: {advice}", file.display());
     }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use anyhow::ensure;
 use magnetar_dataset::{Recipe, bin_list, read_calibration, read_phase_table};
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{Band, BinGrid, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings};
+use magnetar_signal::{Band, BinGrid, ConfigError, LineArray, NoiseSource, Receiver, ReceiverSettings, TurnedBins};
 use num_complex::Complex32;
 
+use super::subcarriers::SubcarrierArgs;
 use crate::commands::recipe::load_recipe;
 
 /// Flags of the radio that took snapshots.
@@ -16,15 +17,25 @@ pub struct SnapshotArgs {
     /// Recipe whose radio took the snapshots: a shipped name or a file (`paper` if left out).
     #[arg(long, value_name = "NAME|FILE")]
     recipe: Option<String>,
+    /// Which subcarriers of its band they hold.
+    #[command(flatten)]
+    pub subcarriers: SubcarrierArgs,
     /// What is done to them before they are estimated.
     #[command(flatten)]
     pub receiver: ReceiverArgs,
 }
 
 impl SnapshotArgs {
-    /// The recipe, if one was named.
+    /// The recipe, if one was named, with the band of the subcarriers.
     pub fn recipe(&self) -> anyhow::Result<Option<Recipe>> {
-        self.recipe.as_deref().map(|name| load_recipe(name, &[])).transpose()
+        let Some(name) = self.recipe.as_deref() else {
+            let advice = "give a --recipe with its band.carrier_hz";
+            ensure!(!self.subcarriers.given(), "--subcarrier-khz: at which carrier? {advice}");
+            return Ok(None);
+        };
+        let mut recipe = load_recipe(name, &[])?;
+        recipe.band = self.subcarriers.band_of(&recipe.band);
+        Ok(Some(recipe))
     }
 }
 
@@ -160,6 +171,22 @@ pub fn noise_advice(receiver: &Receiver, block: &[Complex32]) -> Option<String> 
              give --noise-variance {mean:.2e} or auto, or --inactive-bins"
         )
     })
+}
+
+/// What to say about prepared observations of which more than half look as if some bins were turned against the others.
+pub fn turn_advice(turns: &[Option<TurnedBins>]) -> Option<String> {
+    let many = |turn: TurnedBins| 2 * turns.iter().filter(|found| **found == Some(turn)).count() > turns.len();
+    let (turn, bins, factor) = if many(TurnedBins::UpperHalf) {
+        ("90 deg against those below, as Wi-Fi of 40 MHz", "from the carrier on", "1j")
+    } else if many(TurnedBins::LowestQuarter) {
+        ("180 deg against the others, as Wi-Fi of 80 MHz", "of the lowest quarter", "-1")
+    } else {
+        return None;
+    };
+    Some(format!(
+        "the bins {bins} look turned by {turn} sends them, which makes paths up; divide it out with --calibration, whose \
+         factors are {factor} there and 1 elsewhere"
+    ))
 }
 
 fn parse_channels(text: &str) -> Result<ChannelList, String> {

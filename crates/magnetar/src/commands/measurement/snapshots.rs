@@ -8,7 +8,7 @@ use magnetar_signal::sre::SreOptions;
 use magnetar_signal::{Observation, Radio, Receiver};
 use num_complex::Complex32;
 
-use super::receiver::ReceiverArgs;
+use super::receiver::SnapshotArgs;
 
 /// Most snapshots of one TX that are read.
 const MAX_SNAPSHOTS: usize = 4096;
@@ -23,17 +23,20 @@ pub struct Snapshots {
 
 impl Snapshots {
     /// Reads all snapshots of files that a radio's receiver took; `options` are the recipe's.
-    pub fn read(files: &[PathBuf], args: &ReceiverArgs, radio: &Radio, options: SreOptions) -> anyhow::Result<Self> {
+    pub fn read(files: &[PathBuf], args: &SnapshotArgs, radio: &Radio, options: SreOptions) -> anyhow::Result<Self> {
+        let (args, subcarriers) = (&args.receiver, &args.subcarriers);
         let mut sources = Vec::new();
         for path in files {
             sources.push((path.display().to_string(), ObservationSource::open(path, args.channels())?));
         }
         let channels = sources.first().map_or(2, |(_, source)| source.channels());
-        let bins = radio.band().bins;
+        let bins = subcarriers.file_bins(radio.band());
         for (file, source) in &sources {
+            subcarriers.check(source.bins()).with_context(|| file.clone())?;
             ensure!(
                 source.bins() == bins,
-                "{file}: {} bins; the recipe's band has {bins}. Give a --recipe with the band of the measurement",
+                "{file}: {} bins; the recipe's band has {bins}. Give a --recipe with the band of the measurement, or \
+                 --subcarriers and --subcarrier-khz",
                 source.bins()
             );
             ensure!(
@@ -44,7 +47,8 @@ impl Snapshots {
             ensure!(source.rows() > 0, "{file}: there are no observations in it");
         }
         let spacing_m = radio.config().array.spacing_m;
-        let receiver = args.receiver(radio.band(), channels, spacing_m, &args.options(options), None)?;
+        let options = subcarriers.options(args.options(options))?;
+        let receiver = args.receiver(radio.band(), channels, spacing_m, &options, subcarriers.grid())?;
         let mut blocks = Vec::new();
         let mut chunk = Vec::new();
         for (file, mut source) in sources {
@@ -57,7 +61,10 @@ impl Snapshots {
                 if chunk.is_empty() {
                     break;
                 }
-                for block in chunk.chunks_mut(bins * channels) {
+                if let Some(grid) = subcarriers.grid() {
+                    chunk = grid.spread(&chunk, channels);
+                }
+                for block in chunk.chunks_mut(radio.band().bins * channels) {
                     receiver.prepare(block).with_context(|| format!("{file}: observation {}", blocks.len()))?;
                     blocks.push(block.to_vec());
                 }
