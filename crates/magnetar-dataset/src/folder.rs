@@ -74,10 +74,10 @@ pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Mani
     for (name, split) in &manifest.splits {
         let inside = folder.join(name);
         magnetar_files::create_folder(&inside).map_err(DatasetError::io(&inside))?;
-        magnetar_files::remove_unfinished(&inside).map_err(DatasetError::io(&inside))?;
+        let names = magnetar_files::remove_unfinished(&inside).map_err(DatasetError::io(&inside))?;
         let known = recorded.and_then(|manifest| manifest.splits.get(name)).map_or(&[][..], |split| &split.shards);
         let count = split.rows.div_ceil(u64::from(manifest.recipe.store.shard_rows));
-        for number in replaced_shards(&inside, count)? {
+        for number in replaced_shards(&names).filter(|number| *number < count) {
             let path = Manifest::shard_path(folder, name, number);
             let replacement = replacement_path(&path);
             let committed = known.iter().find(|shard| shard.number == number);
@@ -91,17 +91,11 @@ pub(crate) fn prepare(folder: &Path, manifest: &Manifest, recorded: Option<&Mani
     Ok(())
 }
 
-/// Numbers of the shards below `count` that have a replacement beside them.
-fn replaced_shards(inside: &Path, count: u64) -> Result<Vec<u64>, DatasetError> {
-    if !is_in_store(inside) {
-        return Ok((0..count).filter(|number| replacement_path(&inside.join(shard_name(*number))).exists()).collect());
-    }
-    // One listing instead of a request for every shard.
+/// Numbers of the shards that have a replacement among the names of their folder.
+fn replaced_shards(names: &[String]) -> impl Iterator<Item = u64> {
     let ending = replacement_path(Path::new("x"));
     let ending = ending.to_string_lossy().trim_start_matches('x').to_owned();
-    let names = file_sizes(inside).map_err(DatasetError::io(inside))?;
-    let numbers = names.keys().filter_map(|name| shard_number(name.strip_suffix(&ending)?));
-    Ok(numbers.filter(|number| *number < count).collect())
+    names.iter().filter_map(move |name| shard_number(name.strip_suffix(&ending)?))
 }
 
 /// Which shards of a dataset's folder are whole: by their hash; in a store, where what has a name was put whole, by their size.

@@ -59,7 +59,7 @@ pub fn gather(parts: &[Part], out: &Path, progress: &dyn Fn(u64)) -> Result<Merg
     let out = &*place(out)?;
     create_folder(out).map_err(DatasetError::io(out))?;
     let _lock = FolderLock::acquire(out).map_err(DatasetError::io(out))?;
-    let mut recorder = Recorder::new(out)?;
+    let mut recorder = Recorder::new(out, true)?;
     let before = existing(out)?;
     if before.is_some() {
         sources.insert(0, Dataset::open(out)?);

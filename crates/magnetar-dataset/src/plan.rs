@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use magnetar_files::{FolderLock, is_in_store, nearest_folder, place};
+use magnetar_files::{FolderLock, create_folder, create_passing_folder, is_in_store, nearest_folder, place};
 
 use crate::error::DatasetError;
 use crate::folder::{Presence, existing, prepare, refuse_foreign_files};
@@ -63,7 +63,8 @@ impl Plan {
                 .insert(name.clone(), SplitManifest { rows, views: split.views, ..SplitManifest::default() });
         }
         check_writable(&job.out)?;
-        let recorder = Recorder::new(&job.out)?;
+        // What is there already stays readable, whoever asked for what.
+        let recorder = Recorder::new(&job.out, job.durable || job.out.exists())?;
         let mut plan = Self { job, manifest, pending: Vec::new(), before: None, lock: None, recorder, kept: 0, empty };
         if is_in_store(&plan.job.out) || plan.job.out.exists() {
             plan.lock = Some(FolderLock::acquire(&plan.job.out).map_err(DatasetError::io(&plan.job.out))?);
@@ -161,7 +162,7 @@ impl Plan {
     pub(crate) fn prepare(&mut self) -> Result<(), DatasetError> {
         let out = &self.job.out;
         if self.lock.is_none() {
-            magnetar_files::create_folder(out).map_err(DatasetError::io(out))?;
+            self.create_folders()?;
             self.lock = Some(FolderLock::acquire(out).map_err(DatasetError::io(out))?);
             if existing(out)?.is_some() {
                 return Err(DatasetError::invalid(
@@ -171,6 +172,16 @@ impl Plan {
             }
         }
         prepare(out, &self.manifest, self.before.as_ref())
+    }
+
+    /// Makes the dataset's folder; the folders in it are made later, unless none of them has to last.
+    fn create_folders(&self) -> Result<(), DatasetError> {
+        let out = &self.job.out;
+        if self.job.durable {
+            return create_folder(out).map_err(DatasetError::io(out));
+        }
+        let mut inside = self.manifest.splits.keys().map(|name| out.join(name));
+        inside.try_for_each(|path| create_passing_folder(&path).map_err(DatasetError::io(&path)))
     }
 
     /// Writes the manifest unless the folder has it already, or nobody will resume this.

@@ -27,18 +27,21 @@ pub(crate) struct Recorder {
     lists: KnownLists,
     /// What is replaced.
     version: Version,
+    /// Whether what was written lasts.
+    durable: bool,
 }
 
 impl Recorder {
-    /// Replaces the manifest that a folder has now, if any.
+    /// Replaces the manifest that a folder has now, if any; one that is not `durable` is read by other processes of this machine
+    /// and gone soon.
     ///
     /// # Errors
     /// If a store does not answer.
-    pub(crate) fn new(folder: &Path) -> Result<Self, DatasetError> {
+    pub(crate) fn new(folder: &Path, durable: bool) -> Result<Self, DatasetError> {
         let path = folder.join(MANIFEST);
         let found = if is_in_store(folder) { read(&path)? } else { None };
         let version = found.map_or_else(|| Version::absent(&path), |(_, version)| version);
-        Ok(Self { folder: folder.to_owned(), path, lists: KnownLists::new(), version })
+        Ok(Self { folder: folder.to_owned(), path, lists: KnownLists::new(), version, durable })
     }
 
     /// Writes the manifest, with what others have recorded since.
@@ -48,9 +51,8 @@ impl Recorder {
     pub(crate) fn write(&mut self, manifest: &mut Manifest) -> Result<(), DatasetError> {
         for turn in 0..TURNS {
             let text = manifest.to_text(&self.folder, &mut self.lists)?;
-            let written =
-                write_version(&self.path, text.as_bytes(), &self.version).map_err(DatasetError::io(&self.path))?;
-            if let Some(version) = written {
+            let written = write_version(&self.path, text.as_bytes(), &self.version, self.durable);
+            if let Some(version) = written.map_err(DatasetError::io(&self.path))? {
                 self.version = version;
                 return Ok(());
             }

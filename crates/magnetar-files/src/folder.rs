@@ -21,18 +21,31 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// One cannot be made, or something else has the name.
 pub fn create_folder(path: &Path) -> io::Result<()> {
+    create(path, true)
+}
+
+/// As [`create_folder`], but the new names are not yet durable: for what is taken from there at once.
+///
+/// # Errors
+/// As [`create_folder`].
+pub fn create_passing_folder(path: &Path) -> io::Result<()> {
+    create(path, false)
+}
+
+fn create(path: &Path, durable: bool) -> io::Result<()> {
     if path.is_dir() || is_in_store(path) {
         return Ok(());
     }
     let above = folder_of(path);
     if above != path {
-        create_folder(above)?;
+        create(above, durable)?;
     }
     match operation::make_folder(path) {
         // Another process may have been faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(error),
-        Ok(()) => operation::sync_folder(above),
+        Ok(()) if durable => operation::sync_folder(above),
+        Ok(()) => Ok(()),
     }
 }
 
@@ -140,20 +153,25 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the unfinished files that killed runs left in a folder; those that a living process writes stay.
+/// Removes the unfinished files that killed runs left in a folder; those that a living process writes stay. Gives the names of
+/// all others.
 ///
 /// # Errors
 /// The folder cannot be read, or a file not be removed.
-pub fn remove_unfinished(folder: &Path) -> io::Result<()> {
+pub fn remove_unfinished(folder: &Path) -> io::Result<Vec<String>> {
     if is_in_store(folder) {
         return store::remove_unfinished(folder);
     }
+    let mut others = Vec::new();
     for path in list_folder(folder)? {
-        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes())) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(TEMPORARY_PREFIX) {
             remove_if_stale(&path)?;
+        } else {
+            others.push(name.into_owned());
         }
     }
-    Ok(())
+    Ok(others)
 }
 
 /// Held by the one process that writes into a folder. The lock is the folder's own, so that nothing is left behind. Stores
@@ -197,7 +215,8 @@ mod tests {
         assert_eq!(nearest_folder(&folder), above.path());
         create_folder(&folder).unwrap();
         create_folder(&folder).unwrap();
-        assert_eq!(nearest_folder(&folder), folder);
+        create_passing_folder(&folder.join("d/e")).unwrap();
+        assert_eq!(nearest_folder(&folder.join("d/e/f")), folder.join("d/e"));
         let lock = FolderLock::acquire(&folder).unwrap();
         assert_eq!(FolderLock::acquire(&folder).unwrap_err().kind(), io::ErrorKind::ResourceBusy);
         drop(lock);
@@ -212,7 +231,7 @@ mod tests {
         let living = AtomicFile::create(&folder.path().join("living")).unwrap();
         fs::write(folder.path().join(".magnetar-left"), "half").unwrap();
         fs::write(folder.path().join("mine"), "whole").unwrap();
-        remove_unfinished(folder.path()).unwrap();
+        assert_eq!(remove_unfinished(folder.path()).unwrap(), ["mine"]);
         living.commit().unwrap();
         let names: Vec<_> = list_folder(folder.path()).unwrap();
         assert_eq!(names, ["living", "mine"].map(|name| folder.path().join(name)));

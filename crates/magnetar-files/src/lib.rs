@@ -28,8 +28,8 @@ pub use atomic_folder::AtomicFolder;
 pub use bounded_read::{BoundedReadError, open_file, read_bytes, read_text};
 pub use file_set::FileSet;
 pub use folder::{
-    FolderLock, create_folder, exists, file_size, file_sizes, is_folder, list_folder, move_file, nearest_folder,
-    remove_file, remove_unfinished, rename_file, replacement_path, sync_folder,
+    FolderLock, create_folder, create_passing_folder, exists, file_size, file_sizes, is_folder, list_folder, move_file,
+    nearest_folder, remove_file, remove_unfinished, rename_file, replacement_path, sync_folder,
 };
 pub use guard::{ReaderPanicked, guard};
 pub use input_file::{InputFile, InputReader};

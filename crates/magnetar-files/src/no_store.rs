@@ -56,7 +56,7 @@ pub(crate) fn rename(from: &Path, _to: &Path) -> io::Result<()> {
     refused(from)
 }
 
-pub(crate) fn remove_unfinished(folder: &Path) -> io::Result<()> {
+pub(crate) fn remove_unfinished(folder: &Path) -> io::Result<Vec<String>> {
     refused(folder)
 }
 

@@ -1,6 +1,6 @@
 //! A small file that several may change: it is replaced only as long as it is what it was when it was read.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::atomic_file::AtomicFile;
@@ -36,13 +36,17 @@ pub fn read_version(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Version)
     }
 }
 
-/// Writes a file whole if it is still of this version; `None` if another process has changed it.
+/// Writes a file whole if it is still of this version; `None` if another process has changed it. One that is not `durable` is
+/// for the processes of this machine ([`AtomicFile::commit_name`]); what a store has is durable in any case.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_version(path: &Path, bytes: &[u8], before: &Version) -> io::Result<Option<Version>> {
-    match &before.0 {
-        Some(version) => Ok(store::swap(path, bytes, version)?.map(|version| Version(Some(version)))),
-        None => AtomicFile::write(path, bytes).map(|()| Some(Version(None))),
+pub fn write_version(path: &Path, bytes: &[u8], before: &Version, durable: bool) -> io::Result<Option<Version>> {
+    if let Some(version) = &before.0 {
+        return Ok(store::swap(path, bytes, version)?.map(|version| Version(Some(version))));
     }
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes)?;
+    let written = if durable { file.commit() } else { file.commit_name() };
+    written.map(|()| Some(Version(None)))
 }

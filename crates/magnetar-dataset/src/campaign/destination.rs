@@ -79,7 +79,7 @@ impl<'a> Destination<'a> {
 
 impl<'a> InStore<'a> {
     fn create(out: &'a Path, manifest: &mut Manifest) -> Result<Self, DatasetError> {
-        let mut recorder = Recorder::new(out)?;
+        let mut recorder = Recorder::new(out, true)?;
         let before = existing(out)?;
         if let Some(before) = &before {
             let differences = manifest.differences(before);

@@ -121,14 +121,17 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     remove(from)
 }
 
-/// Removes what stopped uploads left in a folder, once nobody can be at work on it any more.
-pub(crate) fn remove_unfinished(folder: &Path) -> io::Result<()> {
+/// Removes what stopped uploads left in a folder, once nobody can be at work on it any more; gives the names of all else.
+pub(crate) fn remove_unfinished(folder: &Path) -> io::Result<Vec<String>> {
+    let mut others = Vec::new();
     for found in objects(folder)? {
         let name = found.location.filename().unwrap_or_default();
         let age = SystemTime::now().duration_since(found.last_modified.into()).unwrap_or_default();
-        if name.starts_with(TEMPORARY_PREFIX) && age > ABANDONED {
+        if !name.starts_with(TEMPORARY_PREFIX) {
+            others.push(name.to_owned());
+        } else if age > ABANDONED {
             remove(&folder.join(name))?;
         }
     }
-    Ok(())
+    Ok(others)
 }

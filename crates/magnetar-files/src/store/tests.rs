@@ -39,15 +39,15 @@ fn nothing_appears_before_commit_and_all_of_it_then() {
 fn of_two_that_replace_one_version_one_wins() {
     let path = address("swap");
     let none = Version::absent(&path);
-    let first = write_version(&path, b"1", &none).unwrap().unwrap();
-    assert!(write_version(&path, b"2", &none).unwrap().is_none());
+    let first = write_version(&path, b"1", &none, true).unwrap().unwrap();
+    assert!(write_version(&path, b"2", &none, true).unwrap().is_none());
     let (bytes, read) = read_version(&path, 10).unwrap().unwrap();
     assert_eq!(bytes, b"1");
-    let second = write_version(&path, b"22", &first).unwrap().unwrap();
-    assert!(write_version(&path, b"3", &read).unwrap().is_none());
+    let second = write_version(&path, b"22", &first, true).unwrap().unwrap();
+    assert!(write_version(&path, b"3", &read, true).unwrap().is_none());
     // What was granted but whose answer was lost is known again by its content.
-    assert!(write_version(&path, b"22", &read).unwrap().is_some());
-    assert!(write_version(&path, b"4", &second).unwrap().is_some());
+    assert!(write_version(&path, b"22", &read, true).unwrap().is_some());
+    assert!(write_version(&path, b"4", &second, true).unwrap().is_some());
     assert_eq!(read_bytes(&path, 10).unwrap(), b"4");
 }
 
