@@ -146,6 +146,30 @@ fn bad_maps_are_refused_by_name() {
     assert!(dir.path().join("room.png").exists(), "but a picture of what was read");
 }
 
+/// Three rooms in a row are none; the fit is drawn, and taken by who asks for it.
+#[test]
+fn several_rooms_are_refused_unless_accepted() {
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = draw_map(dir.path(), 0.0);
+    let image = dir.path().join("map.pgm");
+    let mut pgm = fs::read(&image).unwrap();
+    let start = pgm.len() - 220 * 220;
+    for (row, column) in (70..150).flat_map(|row| [89, 90, 129, 130].map(|column| (row, column))) {
+        pgm[start + 220 * row + column] = 0;
+    }
+    fs::write(&image, pgm).unwrap();
+    let out = dir.path().join("room.toml");
+    let args = ["scene", "from-map", yaml.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let message = cli::fail(&args);
+    assert!(message.contains("several rooms") && message.contains("--inside") && !out.exists(), "{message}");
+    assert!(dir.path().join("room.png").exists());
+    let output = cli::run(&[&args[..], &["--accept"]].concat());
+    let warning = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && warning.contains("warning") && out.exists(), "{warning}");
+    let middle = cli::succeed(&[&args[..], &["--inside", "0,1"]].concat());
+    assert!(middle.contains("room        1."), "{middle}");
+}
+
 /// Maps as they come: the image's path is of another machine, keys are foreign, `negate` is a word, the origin has no yaw.
 #[test]
 fn foreign_habits_are_read_with_a_note() {

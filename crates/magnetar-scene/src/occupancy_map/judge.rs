@@ -3,6 +3,46 @@
 use super::fit::SIDES;
 use super::{Cell, OccupancyMap, RoomFit};
 
+/// Something that speaks against a fit, with its figure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Doubt {
+    /// A wall that is hardly seen.
+    #[error("only {percent:.0} % of the {side} wall is seen")]
+    WallUnseen {
+        /// Which wall.
+        side: &'static str,
+        /// How much of it is seen, %.
+        percent: f64,
+    },
+    /// Floor that nobody saw.
+    #[error("{percent:.0} % of the room's floor was never seen: it may not be part of the room")]
+    FloorUnseen {
+        /// How much of it, %.
+        percent: f64,
+    },
+    /// Inner walls that cut the floor into pieces.
+    #[error("only {percent:.0} % of its open floor is in one piece, doors closed: several rooms, or a maze")]
+    SeveralRooms {
+        /// The largest piece, % of the open floor.
+        percent: f64,
+    },
+    /// Floor beyond the walls that the room leads to.
+    #[error("{square_metres:.1} m2 of free floor beyond the walls is open to the room: an adjoining room or corridor")]
+    Adjoining {
+        /// Its area, m^2.
+        square_metres: f64,
+    },
+}
+
+impl Doubt {
+    /// Whether a fit with these doubts is more likely wrong than right: several rooms are no room, and of public maps of offices
+    /// and laboratories all fits with two doubts or more were wrong, and none of those without any.
+    #[must_use]
+    pub fn refuse(doubts: &[Self]) -> bool {
+        doubts.len() > 1 || doubts.iter().any(|doubt| matches!(doubt, Self::SeveralRooms { .. }))
+    }
+}
+
 /// A wall seen over less than this is doubtful.
 const SEEN: f64 = 0.5;
 /// More than this part of the room's floor not seen to be free, nor occupied, is doubtful.
@@ -15,11 +55,11 @@ const ONE_PIECE: f64 = 0.5;
 
 /// What a user should look at before trusting a fit, each with its figure; empty if nothing.
 #[must_use]
-pub fn doubts(map: &OccupancyMap, fit: &RoomFit) -> Vec<String> {
+pub fn doubts(map: &OccupancyMap, fit: &RoomFit) -> Vec<Doubt> {
     let mut found = Vec::new();
     for (side, coverage) in SIDES.iter().zip(fit.coverage) {
         if coverage < SEEN {
-            found.push(format!("only {:.0} % of the {side} wall is seen", 100.0 * coverage));
+            found.push(Doubt::WallUnseen { side, percent: 100.0 * coverage });
         }
     }
     let place = |n: usize| {
@@ -32,25 +72,18 @@ pub fn doubts(map: &OccupancyMap, fit: &RoomFit) -> Vec<String> {
     let (free, unknown) = (count(Cell::Free), count(Cell::Unknown));
     let all = inside.iter().filter(|inside| **inside).count().max(1);
     if unknown as f64 > PHANTOM * all as f64 {
-        let part = 100.0 * unknown as f64 / all as f64;
-        found.push(format!("{part:.0} % of the room's floor was never seen: it may not be part of the room"));
+        found.push(Doubt::FloorUnseen { percent: 100.0 * unknown as f64 / all as f64 });
     }
     let piece = map.largest_piece(|n| inside[n]);
     if piece < ONE_PIECE {
-        let part = 100.0 * piece;
-        found.push(format!(
-            "only {part:.0} % of its open floor is in one piece, doors closed: several rooms, or a maze"
-        ));
+        found.push(Doubt::SeveralRooms { percent: 100.0 * piece });
     }
     // Beyond the walls, through openings: not what a lidar saw through a window only.
     let margin = -2.0 * map.resolution;
     let steps = map.steps_from(|n| inside[n] && map.cells()[n] == Cell::Free, |n| map.cells()[n] == Cell::Free);
     let beyond = (0..steps.len()).filter(|n| steps[*n] != u32::MAX && !fit.contains(place(*n), margin)).count();
     if beyond as f64 > ADJOINING * free.max(1) as f64 {
-        let square_metres = beyond as f64 * map.resolution * map.resolution;
-        found.push(format!(
-            "{square_metres:.1} m2 of free floor beyond the walls is open to the room: an adjoining room or corridor"
-        ));
+        found.push(Doubt::Adjoining { square_metres: beyond as f64 * map.resolution * map.resolution });
     }
     found
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use fit::{RoomFit, fit_room};
-pub use judge::doubts;
+pub use judge::{Doubt, doubts};
 pub use obstacles::{Obstacle, obstacles};
 pub use picture::{picture_of_fit, picture_of_map};
 pub use read::OccupancyMap;

@@ -8,7 +8,7 @@ use anyhow::{Context, bail, ensure};
 use image::ImageFormat;
 use magnetar_files::AtomicFile;
 use magnetar_scene::occupancy_map::{
-    MapError, Obstacle, OccupancyMap, RoomFit, doubts, fit_room, obstacles, picture_of_fit, picture_of_map,
+    Doubt, MapError, Obstacle, OccupancyMap, RoomFit, doubts, fit_room, obstacles, picture_of_fit, picture_of_map,
 };
 use magnetar_scene::{BoxShape, Layer, Room, Scene, SceneBox};
 use nalgebra::{Point3, Vector3};
@@ -33,8 +33,9 @@ Examples:
 A map holds no heights and no materials: give them, or take the laboratory's.
 The scene's frame is the map frame turned by the fitted yaw about the map's
 origin, so that the walls lie along x and y. What speaks against a fit is a
-warning with its figure; look at the picture, which is written also where no
-room was found.")]
+warning with its figure; a fit that two things speak against, or that holds
+several rooms, is refused (see --accept). Look at the picture, which is written
+also then, and where no room was found.")]
 pub struct Args {
     /// The map's YAML file, as written by ROS map_server; its image is PGM, PNG or BMP.
     map: PathBuf,
@@ -47,6 +48,9 @@ pub struct Args {
     /// Look only at the room around a point of the map frame, metres; rooms end at doors.
     #[arg(long, value_name = "X,Y", value_parser = numbers::<2>, allow_hyphen_values = true)]
     inside: Option<[f64; 2]>,
+    /// Take a fit that would be refused, with its warnings.
+    #[arg(long)]
+    accept: bool,
     /// Make boxes of what stands clear of the walls.
     #[arg(long)]
     boxes: bool,
@@ -103,6 +107,20 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     let doubts = doubts(map, &fit);
+    if Doubt::refuse(&doubts) && !args.accept {
+        write_picture(&picture, &picture_of_fit(map, &fit))?;
+        let [x0, x1, y0, y1] = fit.bounds;
+        let against: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
+        bail!(
+            "{}: the room that fits best, {:.1} x {:.1} m, is probably none: {}. It is in {}; --inside X,Y or --crop looks at \
+             one room of several, --accept takes it all the same",
+            args.map.display(),
+            x1 - x0,
+            y1 - y0,
+            against.join("; "),
+            picture.display()
+        );
+    }
     doubts.iter().for_each(|doubt| eprintln!("warning: {}: {doubt}", args.map.display()));
     let standing = obstacles(map, &fit);
     drop(fitting);
@@ -118,7 +136,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "yaw_deg": fit.yaw.to_degrees(), "residual_m": fit.residual_m,
             "coverage": { "wall:-x": fit.coverage[0], "wall:+x": fit.coverage[1],
                           "wall:-y": fit.coverage[2], "wall:+y": fit.coverage[3] },
-            "warnings": doubts, "boxes": scene.boxes.len(), "obstacles_left_out": left_out,
+            "warnings": doubts.iter().map(Doubt::to_string).collect::<Vec<_>>(), "boxes": scene.boxes.len(), "obstacles_left_out": left_out,
         });
         println!("{report:#}");
     } else {
