@@ -42,8 +42,8 @@ Examples:
   magnetar locate lab measured.npy --rx 1,-1,,90 --noise-variance auto
   magnetar locate my_room.toml a.npy b.npy --rx 1,-1,,90 --rx 2,0,,180 --plot where.svg
   magnetar locate my_room.toml drive.npy --poses drive.csv --json --out posterior.npy
-  magnetar locate my_room.toml intel5300.npy --rx 1,-1,,90 --recipe wifi.toml --noise-variance auto \\
-      --subcarriers -28..-2:2,-1..27:2,28 --subcarrier-khz 312.5")]
+  magnetar locate my_room.toml intel5300.npy --rx 1,-1,,90 --recipe wifi.toml \\
+      --noise-variance auto --subcarriers -28..-2:2,-1..27:2,28 --subcarrier-khz 312.5")]
 pub struct Args {
     /// A shipped scene's name or a scene file.
     scene: String,
