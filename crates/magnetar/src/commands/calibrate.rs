@@ -24,7 +24,7 @@ surface, and the spreads. Maximum likelihood with standard errors; one row in
 five is held out, and how well those are explained is shown before and after.
 
 The rows are made anew by the recipe's simulator, of a receiver as it was found:
-what their calibration finds beyond that is the method's own bias, which is taken
+what their calibration finds beyond that is the method's own bias. It is taken
 off, and their spread is part of the standard errors (--replicas).
 
 --out writes a recipe that extends the rows' own: link.reference_snr_db,
