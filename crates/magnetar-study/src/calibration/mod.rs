@@ -197,7 +197,7 @@ impl Found {
     /// recipe does not know of, but where a few strong rows decide it may come out small: then that of replicas stands.
     fn correct(&mut self, bias: f64, bias_error: f64, spread: f64) {
         if let Some(error) = self.error.as_mut().filter(|_| bias.is_finite() && spread.is_finite()) {
-            *error = error.max(spread).hypot(bias_error);
+            *error = libm::hypot(error.max(spread), bias_error);
             self.bias = bias;
             self.value -= bias;
         }
