@@ -36,6 +36,8 @@ export async function serve(...args) {
 // A page that fails the test on any error in its console, any uncaught error and any request elsewhere.
 export async function open(context, url) {
   const page = await context.newPage();
+  // A machine that does other work as well may be slow; what hangs still ends.
+  page.setDefaultTimeout(120_000);
   const faults = [];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) faults.push(message.text()); });
   page.on("pageerror", (error) => faults.push(String(error)));

@@ -71,7 +71,7 @@ test("the address holds the state: reload, back, sharing and Ctrl-Z work", async
   await page.waitForFunction(() => document.getElementById("tx-x").value === "2.5");
   assert.ok(await page.locator("#undo").isDisabled());
   await page.locator("#share").click();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
+  await page.waitForFunction(async (url) => (await navigator.clipboard.readText()) === url, page.url());
   check();
   // Another scene is part of the address, and addresses that make no sense do no harm.
   await page.locator("#scene").selectOption("lab_left");
