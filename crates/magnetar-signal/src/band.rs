@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConfigError, KeyRange};
+use crate::{BinGrid, ConfigError, KeyRange};
 
 /// A band of `bins` equally spaced frequencies: `f_k = carrier + (k - bins / 2) * bandwidth / bins`, where half of an odd
 /// number is rounded down, so that its middle bin is at the carrier.
@@ -42,6 +42,15 @@ impl Band {
         Self::BANDWIDTH_HZ.check(self.bandwidth_hz)?;
         let below = self.bandwidth_hz < self.carrier_hz;
         ConfigError::require(below, Self::BANDWIDTH_HZ.key, self.bandwidth_hz, "a bandwidth below the carrier, in Hz")
+    }
+
+    /// This band with subcarriers in place of its bandwidth and, where a grid lists them, of its bins.
+    #[must_use]
+    pub fn with_subcarriers(&self, subcarrier_hz: f64, grid: Option<&BinGrid>) -> Self {
+        match grid {
+            Some(grid) => grid.band(self.carrier_hz, subcarrier_hz),
+            None => Self { bandwidth_hz: subcarrier_hz * self.bins as f64, ..*self },
+        }
     }
 
     /// Distance between bins, Hz.

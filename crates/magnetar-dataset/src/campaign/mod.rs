@@ -129,11 +129,7 @@ impl ReceiverSection {
 
     /// A band with its subcarriers in place of the bandwidth and, where they are listed, of the bins.
     fn band_of(&self, band: &Band) -> Band {
-        let Some(subcarrier_hz) = self.subcarrier_khz.map(|khz| khz * 1e3) else { return *band };
-        match self.grid() {
-            Some(grid) => grid.band(band.carrier_hz, subcarrier_hz),
-            None => Band { bandwidth_hz: subcarrier_hz * band.bins as f64, ..*band },
-        }
+        self.subcarrier_khz.map_or(*band, |khz| band.with_subcarriers(1e3 * khz, self.grid().as_ref()))
     }
 }
 

@@ -165,7 +165,9 @@ pub fn calibrate_receiver_rows(
         bias: 0.0,
         error: summit.as_ref().and_then(|summit| summit.error(n)),
     });
-    let (began, replicas) = (Instant::now(), (settings.replicas as usize).next_multiple_of(2));
+    let began = Instant::now();
+    // Without a summit there is nothing to make them at.
+    let replicas = summit.as_ref().map_or(0, |_| (settings.replicas as usize).next_multiple_of(2));
     if let (Some(summit), true) = (&summit, replicas > 0) {
         let bias = Replicas::new(recipe)?.bias(&fitted, &physics, (&point, &free), summit, replicas, progress);
         for (n, found) in numbers.iter_mut().enumerate().take(WIDTHS) {

@@ -11,12 +11,9 @@ use num_complex::Complex32;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::measurement::{ReceiverArgs, SubcarrierArgs, noise_advice, turn_advice};
+use super::measurement::{DOUBTS, ReceiverArgs, SubcarrierArgs, noise_advice, turn_advice};
 use crate::advice::with_flags;
 use crate::progress;
-
-/// So many observations, from the first, are asked whether their noise is what was assumed, and whether bins are turned.
-const DOUBTS: u64 = 16;
 
 /// Flags of `magnetar estimate`.
 #[derive(clap::Args)]
@@ -269,7 +266,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             for (rank, component) in (0..).zip(&estimate) {
                 output.write(observation, rank, component)?;
             }
-            if observation < DOUBTS {
+            if turns.len() < DOUBTS {
                 doubt = doubt.or_else(|| noise_advice(&receiver, block));
                 turns.push(receiver.turned_bins(block));
             }

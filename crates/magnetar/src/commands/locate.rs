@@ -16,15 +16,12 @@ use magnetar_study::{SceneDevices, ScorerSettings, open_scorer, scene_twin};
 use serde_json::{Value, json};
 
 use super::material::MaterialsArgs;
-use super::measurement::{Poses, SnapshotArgs, Snapshots, SubcarrierArgs, noise_advice, turn_advice};
+use super::measurement::{DOUBTS, Poses, SnapshotArgs, Snapshots, SubcarrierArgs, noise_advice, turn_advice};
 use super::plot::{SCALE, check_name, scorer_line, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
 use crate::advice::at_its_line;
 use crate::args::parse_npy_name;
 use crate::progress;
-
-/// So many snapshots, from the first, are asked whether bins are turned against each other.
-const DOUBTS: usize = 16;
 
 /// Flags of `magnetar locate`.
 #[derive(clap::Args)]

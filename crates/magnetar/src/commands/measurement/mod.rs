@@ -6,6 +6,6 @@ mod snapshots;
 mod subcarriers;
 
 pub use poses::Poses;
-pub use receiver::{ReceiverArgs, SnapshotArgs, noise_advice, turn_advice};
+pub use receiver::{DOUBTS, ReceiverArgs, SnapshotArgs, noise_advice, turn_advice};
 pub use snapshots::Snapshots;
 pub use subcarriers::SubcarrierArgs;

@@ -11,6 +11,9 @@ use num_complex::Complex32;
 use super::subcarriers::SubcarrierArgs;
 use crate::commands::recipe::load_recipe;
 
+/// So many observations, from the first, are asked whether their noise is what was assumed, and whether bins are turned.
+pub const DOUBTS: usize = 16;
+
 /// Flags of the radio that took snapshots.
 #[derive(clap::Args)]
 pub struct SnapshotArgs {

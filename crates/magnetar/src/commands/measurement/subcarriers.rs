@@ -30,11 +30,7 @@ impl SubcarrierArgs {
 
     /// A band with the flags in place of its bandwidth and, where they list subcarriers, of its bins.
     pub fn band_of(&self, band: &Band) -> Band {
-        let Some(subcarrier_hz) = self.subcarrier_khz.map(|khz| khz * 1e3) else { return *band };
-        match self.grid() {
-            Some(grid) => grid.band(band.carrier_hz, subcarrier_hz),
-            None => Band { bandwidth_hz: subcarrier_hz * band.bins as f64, ..*band },
-        }
+        self.subcarrier_khz.map_or(*band, |khz| band.with_subcarriers(1e3 * khz, self.grid()))
     }
 
     /// The bins of a file of this band.
