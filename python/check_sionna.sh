@@ -19,8 +19,7 @@ requirements=python/requirements-sionna.txt
 [ -x "$magnetar" ] || cargo build --release -p magnetar
 
 if ! cmp -s "$requirements" "$venv/installed.txt"; then
-    python3 -m venv --clear "$venv"
-    "$python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
+    bash python/environment.sh "$venv" --requirement "$requirements"
     cp "$requirements" "$venv/installed.txt"
 fi
 # The package itself, as it is now: the exporters are part of it.

@@ -8,7 +8,7 @@ root=$(cd "$here/../.." && pwd)
 magnetar=${1:-$root/target/release/magnetar}
 venv=${VENV:-$root/.venv}
 
-[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+[ -x "$venv/bin/python" ] || bash "$here/../environment.sh" "$venv" --requirement "$here/../requirements.txt"
 "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/../requirements.txt"
 
 work=$(mktemp -d)

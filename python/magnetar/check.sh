@@ -23,13 +23,13 @@ ls -l "$wheel"
 # Without Rust: neither cargo nor rustc is on this path.
 bare() { env PATH="$1/bin:/usr/bin:/bin" HF_HUB_OFFLINE=1 HF_DATASETS_DISABLE_PROGRESS_BARS=1 "${@:2}"; }
 
-python3 -m venv "$work/venv"
+bash "$root/python/environment.sh" "$work/venv" --requirement requirements-check.txt
 venv=$work/venv
 if bare "$venv" sh -c 'command -v cargo || command -v rustc'; then
     echo "error: Rust is on the path of the check" >&2
     exit 1
 fi
-bare "$venv" pip install --quiet --disable-pip-version-check --requirement requirements-check.txt "$wheel"
+bare "$venv" pip install --quiet --disable-pip-version-check "$wheel"
 # Away from the sources, so that the installed package is what is tested.
 mkdir "$work/run"
 cp -r tests tests_ray pyproject.toml "$work/run"
@@ -61,9 +61,10 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! /usr/bin/python3 -c 
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3-torch python3-venv >/dev/null
 fi
 if /usr/bin/python3 -c "import torch" 2>/dev/null; then
-    /usr/bin/python3 -m venv --system-site-packages "$work/torch"
-    bare "$work/torch" pip install --quiet --disable-pip-version-check --requirement "$here/requirements-torch.txt" "$wheel"
+    PYTHON=/usr/bin/python3 VENV_ARGUMENTS=--system-site-packages bash "$root/python/environment.sh" "$work/torch" \
+        --requirement "$here/requirements-torch.txt"
     bare "$work/torch" pip install --quiet --disable-pip-version-check --no-deps --requirement "$here/requirements-sbi.txt"
+    bare "$work/torch" pip install --quiet --disable-pip-version-check "$wheel"
     export MAGNETAR_DOCS=$root/docs
     bare "$work/torch" python -m pytest -q "$here/tests_torch"
     # The figure of docs/python.md, of fewer rows.

@@ -23,8 +23,7 @@ fi
 # While the S3 checks run.
 npm install --prefix "$work/node" --no-audit --no-fund --silent azurite@3.35.0 >"$work/npm.log" 2>&1 &
 npm=$!
-python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install --quiet --disable-pip-version-check --requirement tests/stores/requirements.txt
+bash python/environment.sh "$work/venv" --requirement tests/stores/requirements.txt
 "$work/venv/bin/python" tests/stores/check.py "$work/magnetar" "$work"
 wait "$npm" || { cat "$work/npm.log" >&2; exit 1; }
 "$work/venv/bin/python" tests/stores/check_azure.py "$work/magnetar" "$work" "$work/node/node_modules/.bin/azurite-blob"
