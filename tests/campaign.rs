@@ -60,6 +60,36 @@ fn an_imported_campaign_is_evaluated_as_its_rows() {
     assert!(error.contains("would be lost"), "{error}");
 }
 
+/// Bins that are turned against the others, as Wi-Fi sends them, are noticed; a calibration of all channels of the file, of which
+/// two are taken, takes the turn back.
+#[test]
+fn turned_bins_are_noticed_and_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let rows = rows_in_lab(folder.path(), "20");
+    let factor = |bin: usize| if bin < 256 { Complex32::ONE } else { Complex32::I };
+    let bins = rows.iter().flat_map(|row| row.csi.as_ref().unwrap().chunks_exact(2).enumerate());
+    // A third channel between the two that are taken.
+    let heard: Vec<Complex32> =
+        bins.flat_map(|(n, bin)| [bin[0], Complex32::default(), bin[1]].map(|z| z * factor(n % 512))).collect();
+    write_npy(&file("heard.npy"), &[rows.len(), 512, 3], &heard).unwrap();
+    let factors: Vec<Complex32> = (0..512 * 3).map(|n| factor(n / 3)).collect();
+    write_npy(&file("turn.npy"), &[512, 3], &factors).unwrap();
+    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
+    let warned = |calibration: &str, out: &str| -> bool {
+        let campaign = format!(
+            "name = \"lab\"\nscene = \"lab\"\n[receiver]\nchannels = [0, 2]\nnoise_variance = 1.0\n{calibration}\
+             [[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n"
+        );
+        fs::write(file("campaign.toml"), campaign).unwrap();
+        let output = cli::run(&["import", text(&file("campaign.toml")), "--out", text(&file(out))]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).contains("look turned by 90 deg")
+    };
+    assert!(warned("", "turned"));
+    assert!(!warned("calibration = \"turn.npy\"\n", "taken_back"));
+}
+
 /// Rows of whole sites are set apart to learn from; no row is in both parts or in none.
 #[test]
 fn a_part_is_set_apart_to_learn_from() {

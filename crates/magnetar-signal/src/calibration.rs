@@ -59,6 +59,18 @@ impl ReceiverCalibration {
         Ok(Self { channels, factors })
     }
 
+    /// The factors of the channels that are taken, in their order, if these are the factors of all channels of a recording, and
+    /// as they are if there is one for each channel taken. Any other number is refused where it is used.
+    #[must_use]
+    pub fn of_channels(self, taken: &[usize]) -> Self {
+        if self.channels <= taken.len() || taken.iter().any(|channel| *channel >= self.channels) {
+            return self;
+        }
+        let bins = self.factors.chunks_exact(self.channels);
+        let factors = bins.flat_map(|bin| taken.iter().map(|channel| bin[*channel])).collect();
+        Self { channels: taken.len(), factors }
+    }
+
     /// One that divides each channel by a number, such as the noise's standard deviation.
     ///
     /// # Errors
@@ -122,6 +134,19 @@ mod tests {
         assert_eq!(five.apply(&mut three), Err(CalibrationError::Bins { expected: 3, found: 5 }));
         ReceiverCalibration::of_scales(&[2.0, 4.0]).unwrap().apply(&mut three).unwrap();
         assert_eq!(three[2..4], [Complex32::new(4.0, 2.0), Complex32::new(2.0, 1.0)]);
+    }
+
+    #[test]
+    fn factors_of_all_channels_serve_those_that_are_taken() {
+        let factors: Vec<Complex64> = (1..=6).map(|n| Complex64::new(f64::from(n), 0.0)).collect();
+        let all = ReceiverCalibration::new(factors, 3).unwrap();
+        let reals =
+            |taken: &[usize]| -> Vec<f64> { all.clone().of_channels(taken).factors.iter().map(|z| z.re).collect() };
+        assert_eq!(reals(&[2, 0]), [3.0, 1.0, 6.0, 4.0]);
+        assert_eq!(all.clone().of_channels(&[2, 0]).channels(), 2);
+        // One for each channel taken, and too few, which is refused where they are used.
+        assert_eq!(all.clone().of_channels(&[4, 1, 0]), all);
+        assert_eq!(all.clone().of_channels(&[0, 3]), all);
     }
 
     #[test]

@@ -33,6 +33,26 @@ impl TurnedBins {
         (found < FALL * as_heard).then_some(turn)
     }
 
+    /// The turn that more than half of the observations look as if they had.
+    #[must_use]
+    pub fn of_most(found: &[Option<Self>]) -> Option<Self> {
+        let many = |turn: &Self| 2 * found.iter().filter(|one| **one == Some(*turn)).count() > found.len();
+        [Self::UpperHalf, Self::LowestQuarter].into_iter().find(many)
+    }
+
+    /// What a chip of such a band does to which bins, and the factor that a calibration has there.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        let (turn, bins, factor) = match self {
+            Self::UpperHalf => ("90 deg against those below, as Wi-Fi of 40 MHz", "from the carrier on", "1j"),
+            Self::LowestQuarter => ("180 deg against the others, as Wi-Fi of 80 MHz", "of the lowest quarter", "-1"),
+        };
+        format!(
+            "the bins {bins} look turned by {turn} sends them, which makes paths up; divide it out with a calibration whose \
+             factors are {factor} there and 1 elsewhere"
+        )
+    }
+
     /// An observation without the turn.
     fn taken_back(self, block: &[Complex32], channels: usize) -> Vec<Complex32> {
         let bins = block.len() / channels.max(1);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use magnetar_files::place;
 use magnetar_signal::sre::SreOptions;
-use magnetar_signal::{Receiver, ReceiverError};
+use magnetar_signal::{Receiver, ReceiverError, TurnedBins};
 use num_complex::Complex32;
 
 use super::destination::Destination;
@@ -30,9 +30,14 @@ pub struct Imported {
     pub silent: u64,
     /// The floor of an observation whose noise was only assumed to be of unit variance, if it is far from that.
     pub doubtful_noise: Option<f64>,
+    /// The turn of some bins against the others that most of the first observations look as if they had.
+    pub turned: Option<TurnedBins>,
     /// The manifest.
     pub manifest: Manifest,
 }
+
+/// So many observations, from the first, are asked whether bins are turned.
+const ASKED: usize = 16;
 
 /// Makes a dataset of a campaign in a folder that is not there yet or empty, or in a store. `progress` hears of rows.
 ///
@@ -68,7 +73,7 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
     let out = &*place(out)?;
     let destination = Destination::create(out, &mut manifest)?;
     let mut world = MeasuredWorld::new(campaign, &recipe)?;
-    let (mut rows, mut silent, mut doubtful_noise) = (0, 0, None);
+    let (mut rows, mut silent, mut doubtful_noise, mut turns) = (0, 0, None, Vec::new());
     for (name, split) in &recipe.splits {
         let mut shards = Shards::new(&destination, name, split.rows(), u64::from(recipe.store.shard_rows));
         for (opened, receiver) in
@@ -89,6 +94,9 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
                 if doubtful_noise.is_none() {
                     doubtful_noise = receiver.doubtful_noise(block);
                 }
+                if turns.len() < ASKED {
+                    turns.push(receiver.turned_bins(block));
+                }
                 let mut record = world.record(row, shards.next, split.views).map_err(at)?;
                 record.arrivals = receiver.arrivals(block, &mut workspace).map_err(|e| at(in_the_file(e)))?;
                 silent += u64::from(record.arrivals.found.is_empty());
@@ -105,7 +113,7 @@ pub fn import(campaign: &Campaign, out: &Path, progress: &dyn Fn(u64)) -> Result
         shards.finish(&mut manifest)?;
     }
     destination.commit(&mut manifest)?;
-    Ok(Imported { rows, silent, doubtful_noise, manifest })
+    Ok(Imported { rows, silent, doubtful_noise, turned: TurnedBins::of_most(&turns), manifest })
 }
 
 /// The splits of a recipe for so many measured rows.

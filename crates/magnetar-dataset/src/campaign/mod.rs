@@ -330,6 +330,10 @@ impl Campaign {
         let section = &self.receiver;
         let calibration = section.calibration.as_ref().map(|path| {
             let calibration = read_calibration(&self.path(path))?;
+            let calibration = match &section.channels {
+                Some(taken) => calibration.of_channels(taken),
+                None => calibration,
+            };
             match section.grid() {
                 Some(grid) => grid.spread_calibration(calibration).map_err(|e| DatasetError::invalid(path, e)),
                 None => Ok(calibration),

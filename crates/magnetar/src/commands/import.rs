@@ -59,6 +59,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
              give receiver.noise_variance (\"auto\" estimates it) or receiver.inactive_bins"
         );
     }
+    if let Some(turn) = imported.turned {
+        eprintln!("warning: {} (receiver.calibration)", turn.in_words());
+    }
     if args.json {
         let splits: serde_json::Map<_, _> =
             imported.manifest.splits.iter().map(|(name, split)| (name.clone(), json!(split.rows))).collect();

@@ -52,7 +52,7 @@ pub struct ReceiverArgs {
     #[arg(long, value_name = "Y0,Y1,...", value_parser = parse_places, allow_hyphen_values = true)]
     positions_mm: Option<Places>,
     /// Complex factors that the receiver's chains apply (cable or chamber measurement): .npy of shape `[bins, channels]`, or
-    /// `[channels]` for all bins alike. Observations are divided by them first.
+    /// `[channels]` for all bins alike; of the channels taken, or of all. Observations are divided by them first.
     #[arg(long, value_name = "FILE.npy")]
     calibration: Option<PathBuf>,
     /// Noise variance per bin after calibration: one number, one per channel (V0,V1,...), or `auto` to estimate it from the
@@ -144,6 +144,10 @@ impl ReceiverArgs {
             Some(Noise::Auto) => NoiseSource::Floor,
         };
         let calibration = self.calibration.as_deref().map(read_calibration).transpose()?;
+        let calibration = match self.channels() {
+            Some(taken) => calibration.map(|calibration| calibration.of_channels(taken)),
+            None => calibration,
+        };
         let calibration = match (calibration, grid) {
             (Some(calibration), Some(grid)) => Some(grid.spread_calibration(calibration)?),
             (calibration, _) => calibration,
@@ -178,18 +182,7 @@ pub fn noise_advice(receiver: &Receiver, block: &[Complex32]) -> Option<String> 
 
 /// What to say about prepared observations of which more than half look as if some bins were turned against the others.
 pub fn turn_advice(turns: &[Option<TurnedBins>]) -> Option<String> {
-    let many = |turn: TurnedBins| 2 * turns.iter().filter(|found| **found == Some(turn)).count() > turns.len();
-    let (turn, bins, factor) = if many(TurnedBins::UpperHalf) {
-        ("90 deg against those below, as Wi-Fi of 40 MHz", "from the carrier on", "1j")
-    } else if many(TurnedBins::LowestQuarter) {
-        ("180 deg against the others, as Wi-Fi of 80 MHz", "of the lowest quarter", "-1")
-    } else {
-        return None;
-    };
-    Some(format!(
-        "the bins {bins} look turned by {turn} sends them, which makes paths up; divide it out with --calibration, whose \
-         factors are {factor} there and 1 elsewhere"
-    ))
+    TurnedBins::of_most(turns).map(|turn| format!("{} (--calibration)", turn.in_words()))
 }
 
 fn parse_channels(text: &str) -> Result<ChannelList, String> {
