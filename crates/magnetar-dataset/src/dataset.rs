@@ -110,9 +110,12 @@ impl Dataset {
         limit: u64,
     ) -> Result<impl Iterator<Item = Result<Record, DatasetError>> + use<'_>, DatasetError> {
         let rows = self.split(split)?.present_rows();
-        let step = if self.follows_protocol() { spread(rows, limit) } else { 1 };
+        let chosen = self.follows_protocol().then(|| spread(rows, limit));
+        let taken = move |n: u64| chosen.as_ref().is_none_or(|chosen| chosen(n));
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        Ok(self.records(split, columns)?.step_by(step).take(limit))
+        let rows = (0..).zip(self.records(split, columns)?);
+        // An error is given whichever row it is at.
+        Ok(rows.filter(move |(n, row)| row.is_err() || taken(*n)).map(|(_, row)| row).take(limit))
     }
 
     /// Whether rows follow a protocol and are no independent draws.
@@ -140,9 +143,7 @@ impl Dataset {
     /// # Errors
     /// If there is no such split.
     pub fn sample_rows(&self, split: &str, limit: u64) -> Result<u64, DatasetError> {
-        let rows = self.split(split)?.present_rows();
-        let step = if self.follows_protocol() { spread(rows, limit) } else { 1 };
-        Ok(rows.div_ceil(step as u64).min(limit))
+        Ok(self.split(split)?.present_rows().min(limit))
     }
 
     /// The rows of one shard.
@@ -243,9 +244,10 @@ pub struct Records<'a> {
     rows: std::vec::IntoIter<Record>,
 }
 
-/// The least step that takes no more than `limit` of so many rows and has no factor in common with them, so that it does
-/// not fall in with a protocol's own period.
-fn spread(rows: u64, limit: u64) -> usize {
+/// Which of so many rows are among `limit` that are spread evenly over all and do not fall in with a protocol's own period:
+/// those whose number, times one that has no factor in common with the rows' and is near their golden section, is below the
+/// limit, counted modulo the rows.
+fn spread(rows: u64, limit: u64) -> impl Fn(u64) -> bool {
     let common = |a: u64, b: u64| {
         let (mut a, mut b) = (a, b);
         while b > 0 {
@@ -253,8 +255,9 @@ fn spread(rows: u64, limit: u64) -> usize {
         }
         a
     };
-    let least = rows.div_ceil(limit.max(1)).max(1);
-    (least..).find(|step| common(rows, *step) == 1).and_then(|step| usize::try_from(step).ok()).unwrap_or(1)
+    let golden = (rows as f64 * 0.618_033_988_749_895) as u64;
+    let factor = (golden.max(1)..).find(|factor| common(rows, *factor) == 1).unwrap_or(1);
+    move |row| u128::from(row) * u128::from(factor) % u128::from(rows.max(1)) < u128::from(limit)
 }
 
 impl Iterator for Records<'_> {
@@ -273,6 +276,22 @@ impl Iterator for Records<'_> {
                     return Some(Err(error));
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_has_as_many_rows_as_were_asked_for_from_everywhere() {
+        for (rows, limit) in [(300, 43), (300, 50), (300, 200), (300, 299), (5640, 1000), (1, 1), (7, 3), (0, 5)] {
+            let chosen = spread(rows, limit);
+            let taken: Vec<u64> = (0..rows).filter(|row| chosen(*row)).collect();
+            assert_eq!(taken.len() as u64, rows.min(limit), "{rows} {limit}");
+            let gaps = taken.windows(2).map(|pair| pair[1] - pair[0]);
+            assert!(gaps.max().unwrap_or(0) <= 3 * rows.div_ceil(limit), "{rows} {limit}");
         }
     }
 }
