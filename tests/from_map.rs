@@ -56,6 +56,20 @@ fn a_drawn_room_becomes_a_scene() {
     cli::succeed(&["trace", out, "--tx", "-1,0,1", "--rx", "2,1,1"]);
 }
 
+/// A map's image with the name that the picture of the fit would have.
+#[test]
+fn the_image_of_a_map_stays_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let yaml = draw_map(dir.path(), 0.0);
+    let (image, out) = (dir.path().join("room.png"), dir.path().join("room.toml"));
+    fs::rename(dir.path().join("map.pgm"), &image).unwrap();
+    fs::write(&yaml, fs::read_to_string(&yaml).unwrap().replace("map.pgm", "room.png")).unwrap();
+    let before = fs::read(&image).unwrap();
+    cli::succeed(&["scene", "from-map", yaml.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    assert_eq!(fs::read(&image).unwrap(), before);
+    assert!(fs::metadata(dir.path().join("room.fit.png")).unwrap().len() > 500);
+}
+
 #[test]
 fn a_map_becomes_a_corpus_in_two_commands() {
     let dir = tempfile::tempdir().unwrap();

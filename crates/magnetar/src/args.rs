@@ -1,6 +1,6 @@
 //! Values that several subcommands take from the command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use magnetar_scene::{MAX_COORDINATE, Pose, Scene};
@@ -121,6 +121,14 @@ pub fn pair<T: FromStr>(text: &str, between: &str) -> Option<(T, T)> {
     Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
 }
 
+/// Refuses to write over what is read.
+pub fn keep_inputs<'a>(out: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> anyhow::Result<()> {
+    let Ok(target) = out.canonicalize() else { return Ok(()) };
+    let lost = inputs.into_iter().any(|input| input.canonicalize().is_ok_and(|input| input == target));
+    anyhow::ensure!(!lost, "{}: it is read and would be lost; give another name to write to", out.display());
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +165,16 @@ mod tests {
         for text in ["1,2,nan", "1,2,inf", "1e300,2,3", "1,2,3,-inf"] {
             assert!(text.parse::<PoseArg>().unwrap_err().contains("out of range"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_read_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let (read, other) = (folder.path().join("a.toml"), folder.path().join("b.toml"));
+        std::fs::write(&read, "").unwrap();
+        let again = folder.path().join(".").join("a.toml");
+        assert!(keep_inputs(&again, [&*read]).unwrap_err().to_string().contains("would be lost"));
+        assert!(keep_inputs(&other, [&*read]).is_ok() && keep_inputs(&read, [&*other]).is_ok());
     }
 
     #[test]

@@ -46,12 +46,12 @@ impl Doubt {
 /// A wall seen over less than this is doubtful.
 const SEEN: f64 = 0.5;
 /// More than this part of the room's floor not seen to be free, nor occupied, is doubtful.
-const PHANTOM: f64 = 0.3;
+const PHANTOM: f64 = 0.2;
 /// Free area beyond the walls that the room leads to, as a part of the room's: more is an adjoining room.
 const ADJOINING: f64 = 0.15;
 
-/// Less than this part of the room's open floor in one piece is several rooms.
-const ONE_PIECE: f64 = 0.5;
+/// Less than this part of the room's open floor in one piece is several rooms: of two, the larger has half at least.
+const ONE_PIECE: f64 = 0.75;
 
 /// What a user should look at before trusting a fit, each with its figure; empty if nothing.
 #[must_use]

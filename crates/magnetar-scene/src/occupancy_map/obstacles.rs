@@ -112,18 +112,18 @@ mod tests {
         assert!((cropped.bounds[2] - 2.0).abs() < 0.03 && whole.bounds[2] < 1.9, "{:?} {:?}", cropped, whole);
     }
 
-    /// A wall with a door through the middle makes two rooms of one.
+    /// Walls with a door through the middle make two rooms of one, or three.
     #[test]
     fn inner_walls_are_told() {
-        let mut map = map(false);
-        let wall = (40..120).filter(|row| !(70..86).contains(row));
-        let mut cells = map.cells().to_vec();
-        for (row, column) in wall.flat_map(|row| [(row, 39 + 20), (row, 40 + 20), (row, 99), (row, 100)]) {
-            cells[row * map.width + column] = Cell::Occupied;
+        for columns in [&[79, 80][..], &[59, 60, 99, 100]] {
+            let map = map(false);
+            let wall = (40..120).filter(|row| !(70..86).contains(row));
+            let mut cells = map.cells().to_vec();
+            wall.for_each(|row| columns.iter().for_each(|column| cells[row * map.width + column] = Cell::Occupied));
+            let map = map.with_cells(cells);
+            let told = doubts(&map, &fit_room(&map).unwrap());
+            assert!(matches!(told[..], [Doubt::SeveralRooms { .. }]) && Doubt::refuse(&told), "{told:?}");
         }
-        map = map.with_cells(cells);
-        let told = doubts(&map, &fit_room(&map).unwrap());
-        assert!(matches!(told[..], [Doubt::SeveralRooms { .. }]) && Doubt::refuse(&told), "{told:?}");
     }
 
     #[test]

@@ -95,6 +95,7 @@ pub struct OccupancyMap {
     pub origin: [f64; 3],
     cells: Vec<Cell>,
     notes: Vec<String>,
+    image: Option<PathBuf>,
 }
 
 impl OccupancyMap {
@@ -107,8 +108,9 @@ impl OccupancyMap {
         origin: [f64; 3],
         cells: Vec<Cell>,
     ) -> Option<Self> {
-        let notes = Vec::new();
-        (cells.len() == width.checked_mul(height)?).then_some(Self { width, height, resolution, origin, cells, notes })
+        let (notes, image) = (Vec::new(), None);
+        let fits = cells.len() == width.checked_mul(height)?;
+        fits.then_some(Self { width, height, resolution, origin, cells, notes, image })
     }
 
     /// Reads a `map_server` map by its YAML file.
@@ -161,6 +163,7 @@ impl OccupancyMap {
             origin: [0, 1, 2].map(|i| description.origin.get(i).copied().unwrap_or(0.0)),
             cells,
             notes,
+            image: Some(path),
         })
     }
 
@@ -168,6 +171,12 @@ impl OccupancyMap {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// The image it was read from.
+    #[must_use]
+    pub fn image(&self) -> Option<&Path> {
+        self.image.as_deref()
     }
 
     /// The same map with other cells.

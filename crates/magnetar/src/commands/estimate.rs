@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::measurement::{DOUBTS, ReceiverArgs, SubcarrierArgs, noise_advice, turn_advice};
 use crate::advice::with_flags;
+use crate::args::keep_inputs;
 use crate::progress;
 
 /// Flags of `magnetar estimate`.
@@ -238,6 +239,9 @@ impl Output {
 /// Estimates every observation of a file.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let file = args.file.display();
+    if let Some(out) = &args.out {
+        keep_inputs(out, [&*args.file])?;
+    }
     let mut source = ObservationSource::open(&args.file, args.receiver.channels())?;
     let rows = source.rows();
     ensure!(rows > 0 && source.bins() > 0, "{file}: there are no observations in it");

@@ -20,7 +20,7 @@ use super::measurement::{DOUBTS, Poses, SnapshotArgs, Snapshots, SubcarrierArgs,
 use super::plot::{SCALE, check_name, scorer_line, write_figure};
 use super::scorer_args::{ScorerArgs, SupportArgs, TWIN, knowledge_line, scorer_json};
 use crate::advice::at_its_line;
-use crate::args::parse_npy_name;
+use crate::args::{keep_inputs, parse_npy_name};
 use crate::progress;
 
 /// Flags of `magnetar locate`.
@@ -76,6 +76,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.plot {
         check_name(path)?;
     }
+    for out in args.out.iter().chain(&args.plot) {
+        keep_inputs(out, args.files.iter().map(|file| &**file))?;
+    }
     let scene = Scene::load(&args.scene)?;
     let named = args.radio.recipe()?;
     let of_recipe = named.is_some();
@@ -91,6 +94,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         && let Some(advice) = measured.blocks.first().and_then(|block| noise_advice(&measured.receiver, block))
     {
         bail!("no arrival in any snapshot: {advice}");
+    }
+    if let Some(empty) = measured.blocks.iter().position(|block| block.iter().all(|z| z.norm_sqr() == 0.0)) {
+        bail!("snapshot {empty} holds nothing but zeros; leave it out");
     }
     let turns: Vec<_> = measured.blocks.iter().take(DOUBTS).map(|block| measured.receiver.turned_bins(block)).collect();
     if let Some(advice) = turn_advice(&turns) {

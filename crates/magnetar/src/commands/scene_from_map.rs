@@ -14,6 +14,7 @@ use magnetar_scene::{BoxShape, Layer, Room, Scene, SceneBox};
 use nalgebra::{Point3, Vector3};
 use serde_json::json;
 
+use crate::args::keep_inputs;
 use crate::progress;
 
 /// Most boxes of a scene that is made of a map, the largest first.
@@ -93,7 +94,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     whole.notes().iter().for_each(|note| note!("note: {}: {note}", args.map.display()));
     let part = select(args, &whole).with_context(|| args.map.display().to_string())?;
     let map = part.as_ref().unwrap_or(&whole);
-    let picture = args.out.with_extension("png");
+    keep_inputs(&args.out, [&*args.map])?;
+    let picture = picture_beside(&args.out, whole.image());
     let fitting = progress::phase("fitting a room to the map");
     let fit = match fit_room(map) {
         Ok(fit) => fit,
@@ -228,4 +230,10 @@ fn scene_of(args: &Args, fit: &RoomFit, standing: &[Obstacle]) -> anyhow::Result
 
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     AtomicFile::write(path, bytes).with_context(|| format!("{}: could not be written", path.display()))
+}
+
+/// Where the fit is drawn: beside the scene, under its name, unless that is the map's own image.
+fn picture_beside(out: &Path, image: Option<&Path>) -> PathBuf {
+    let named = out.with_extension("png");
+    if keep_inputs(&named, image).is_ok() { named } else { out.with_extension("fit.png") }
 }
