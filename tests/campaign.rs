@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 use std::fs;
 use std::path::Path;
 
-use magnetar_dataset::{Columns, Dataset};
+use magnetar_dataset::{Columns, Dataset, Recipe};
 use magnetar_files::npy::write_npy;
 use num_complex::{Complex32, Complex64};
 use serde_json::Value;
@@ -68,10 +68,12 @@ fn turned_bins_are_noticed_and_taken_back() {
     let file = |name: &str| folder.path().join(name);
     let rows = rows_in_lab(folder.path(), "20");
     let factor = |bin: usize| if bin < 256 { Complex32::ONE } else { Complex32::I };
+    // 40 dB above the noise, a turn stands out of it; between the two channels that are taken there is a dead one.
+    let strong = |n: usize| Complex32::from_polar(100.0, -0.2 * n as f32);
     let bins = rows.iter().flat_map(|row| row.csi.as_ref().unwrap().chunks_exact(2).enumerate());
-    // A third channel between the two that are taken.
-    let heard: Vec<Complex32> =
-        bins.flat_map(|(n, bin)| [bin[0], Complex32::default(), bin[1]].map(|z| z * factor(n % 512))).collect();
+    let heard: Vec<Complex32> = bins
+        .flat_map(|(n, bin)| [bin[0] + strong(n), Complex32::ZERO, bin[1] + strong(n)].map(|z| z * factor(n)))
+        .collect();
     write_npy(&file("heard.npy"), &[rows.len(), 512, 3], &heard).unwrap();
     let factors: Vec<Complex32> = (0..512 * 3).map(|n| factor(n / 3)).collect();
     write_npy(&file("turn.npy"), &[512, 3], &factors).unwrap();
@@ -88,6 +90,31 @@ fn turned_bins_are_noticed_and_taken_back() {
     };
     assert!(warned("", "turned"));
     assert!(!warned("calibration = \"turn.npy\"\n", "taken_back"));
+}
+
+/// What a campaign takes off the phase itself is part of the calibrated recipe, which finds the recipe it extends from where it
+/// is written, and does not replace what it was made from.
+#[test]
+fn a_calibration_holds_all_of_the_phase() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let rows = rows_in_lab(folder.path(), "100");
+    let turn = Complex32::from_polar(1.0, 25f32.to_radians());
+    let csi = rows.iter().flat_map(|row| row.csi.as_ref().unwrap().chunks_exact(2));
+    let heard: Vec<Complex32> = csi.flat_map(|bin| [bin[0], bin[1] * turn]).collect();
+    write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &heard).unwrap();
+    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
+    fs::write(file("radio.toml"), "extends = \"paper\"\nname = \"radio\"\n").unwrap();
+    fs::create_dir(file("found")).unwrap();
+    let campaign = "name = \"lab\"\nscene = \"lab\"\nrecipe = \"radio.toml\"\n[receiver]\nphase_offset_deg = 20\n\
+                    noise_variance = 1.0\n[[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n";
+    fs::write(file("campaign.toml"), campaign).unwrap();
+    let (campaign, recipe) = (file("campaign.toml"), file("found/mine.toml"));
+    cli::succeed(&["calibrate", text(&campaign), "--replicas", "0", "--out", text(&recipe)]);
+    let found = Recipe::load(text(&recipe), &[]).unwrap().sre.phase_offset_deg;
+    assert!((found - 25.0).abs() < 4.0, "{found}");
+    let error = cli::fail(&["calibrate", text(&campaign), "--replicas", "0", "--out", text(&campaign)]);
+    assert!(error.contains("would be lost"), "{error}");
 }
 
 /// Rows of whole sites are set apart to learn from; no row is in both parts or in none.
@@ -256,6 +283,9 @@ fn what_cannot_be_imported_is_named_and_leaves_nothing() {
     fs::write(file("outside.csv"), "x,y,heading_deg\n1,-1,90\n100,-2,90\n").unwrap();
     fs::write(file("placed.csv"), "x,y,heading_deg,placement\n1,-1,90,none\n1,-2,90,left\n").unwrap();
     fs::write(file("half.csv"), "x,y,heading_deg,tx_x,tx_y,tx_heading_deg\n1,-1,90,1,1,0\n1,-2,90,,,\n").unwrap();
+    fs::write(file("apart.csv"), "x,y,heading_deg,tx_x,tx_y,tx_heading_deg\n1,-1,90,1,1,0\n1,-2,90,1,2,0\n").unwrap();
+    let dead: Vec<Complex32> = noise.chunks(2).flat_map(|bin| [bin[0], Complex32::ZERO]).collect();
+    write_npy(&file("dead.npy"), &[2, 512, 2], &dead).unwrap();
     fs::write(file("x.sigmf-meta"), "{").unwrap();
     let recording = |observations: &str, rows: &str, more: &str| {
         format!(
@@ -270,6 +300,9 @@ fn what_cannot_be_imported_is_named_and_leaves_nothing() {
         (recording("a.npy", "placed.csv", ""), "placement \"left\""),
         (recording("a.npy", "half.csv", ""), "for all of them, or for none"),
         (recording("a.npy", "two.csv", "views = 3\n"), "no whole sets of 3"),
+        (recording("a.npy", "apart.csv", "views = 2\n"), "row 1: another TX pose"),
+        (recording("dead.npy", "two.csv", ""), "observation 0: channel 1 of those taken holds nothing but zeros"),
+        (recording("a.npy", "two.csv", "[receiver]\nchannels = [0, 0]\n"), "channel 0 twice"),
         (recording("missing.npy", "two.csv", ""), "missing.npy"),
         (recording("a.npy", "missing.csv", ""), "missing.csv"),
         (recording("x.sigmf-meta", "two.csv", ""), "recording.iq"),

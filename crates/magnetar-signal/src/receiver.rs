@@ -70,6 +70,12 @@ pub enum ReceiverError {
     /// The estimator refuses it.
     #[error(transparent)]
     Estimator(#[from] SreError),
+    /// A channel hears nothing at all beside one that does.
+    #[error("channel {channel} of those taken holds nothing but zeros; is its chain connected? leave it out")]
+    SilentChannel {
+        /// The channel.
+        channel: usize,
+    },
     /// Its floor cannot be found.
     #[error(
         "its noise cannot be estimated: too few bins, too few of them equally far apart, or values that are not finite \
@@ -172,8 +178,12 @@ impl Receiver {
     /// noise is known or found; a variance stated in the estimator's options is left to the estimator.
     ///
     /// # Errors
-    /// The calibration does not fit it, or its noise cannot be found.
+    /// A channel is dead, the calibration does not fit it, or its noise cannot be found.
     pub fn prepare(&self, block: &mut [Complex32]) -> Result<(), ReceiverError> {
+        let dead = |channel: &usize| block.iter().skip(*channel).step_by(self.channels).all(|z| z.norm_sqr() == 0.0);
+        if let Some(channel) = (0..self.channels).find(dead).filter(|_| !(0..self.channels).all(|c| dead(&c))) {
+            return Err(ReceiverError::SilentChannel { channel });
+        }
         if let Some(calibration) = &self.calibration {
             calibration.apply(block)?;
         }

@@ -225,6 +225,11 @@ impl Campaign {
                 return Err(format!("recordings of split {:?} differ in views", recording.split));
             }
         }
+        if let Some(taken) = &campaign.receiver.channels
+            && let Some(twice) = taken.iter().enumerate().find(|(n, channel)| taken[..*n].contains(channel))
+        {
+            return Err(format!("receiver.channels has channel {} twice; expected different ones", twice.1));
+        }
         campaign.receiver.check_subcarriers()?;
         if campaign.receiver.subcarriers.is_some() && campaign.recording.iter().any(|recording| recording.iq.is_some())
         {
@@ -268,6 +273,8 @@ impl Campaign {
         // Places that make no array are refused with the receiver.
         let listed = self.receiver.positions_mm.as_deref().and_then(|places| LineArray::at_mm(places).ok());
         set.extend(listed.map(|array| format!("array.spacing_m={:?}", array.pair_spacing_m().abs())));
+        // What the receiver takes off the phase is part of what its rows were made with.
+        set.extend(self.receiver.phase_offset_deg.map(|degrees| format!("sre.phase_offset_deg={degrees:?}")));
         let mut loaded = Recipe::load(&recipe, &set)?;
         let band = self.receiver.band_of(&loaded.band);
         if band != loaded.band {

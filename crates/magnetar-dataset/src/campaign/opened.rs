@@ -78,9 +78,20 @@ impl<'a> Opened<'a> {
                 format!("{count} observations, and {} rows in {}; expected one each", rows.len(), table.display());
             return Err(DatasetError::invalid(&path, problem));
         }
+        if rows.is_empty() {
+            return Err(DatasetError::invalid(&table, "there is no row in it; expected one for each observation"));
+        }
         if !rows.len().is_multiple_of(recording.views as usize) {
             let problem = format!("{} rows are no whole sets of {} views", rows.len(), recording.views);
             return Err(DatasetError::invalid(&table, problem));
+        }
+        for (set, views) in rows.chunks(recording.views as usize).enumerate() {
+            let tx = |row: &CampaignRow| [row.tx_x, row.tx_y, row.tx_z, row.tx_heading_deg];
+            if let Some(n) = views.iter().position(|row| tx(row) != tx(&views[0])) {
+                let row = set * recording.views as usize + n;
+                let problem = format!("row {row}: another TX pose than the first of its {} views", recording.views);
+                return Err(DatasetError::invalid(&table, problem));
+            }
         }
         for (n, row) in rows.iter().enumerate() {
             let placement = row.placement.as_deref().unwrap_or("none");

@@ -12,6 +12,12 @@ const MAX_STEPS: usize = 200;
 const LEAST_GAIN: f64 = 1e-5;
 /// Rows that the search for a beginning looks at.
 const FIRST_ROWS: usize = 400;
+/// Phases, levels (5 dB apart) and headings of the receiver that it tries.
+const PHASES: i32 = 36;
+const LEVELS: i32 = 13;
+const HEADINGS: i32 = 24;
+/// Place of the receiver's heading in a point.
+const RX_HEADING: usize = 3;
 
 /// The search for the point under which rows are most likely.
 pub(super) struct Search<'a> {
@@ -24,34 +30,61 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries receivers' phases and levels far and wide, with generous spreads, and returns the best.
+    /// Tries receivers' phases, levels and headings far and wide, with generous spreads, and returns the best.
     pub(super) fn beginning(&self, start: &Point, free: &[bool; COUNT]) -> Point {
-        let some = &self.links[..self.links.len().min(FIRST_ROWS)];
-        let phases = if free[1] { 36 } else { 1 };
-        let levels = if free[0] { 13 } else { 1 };
-        let mut best = (f64::NEG_INFINITY, *start);
-        for phase in 0..phases {
-            let at = |level: i32| {
-                let mut point = *start;
-                point[1] +=
-                    10.0 * if phase > phases / 2 { f64::from(phase) - f64::from(phases) } else { f64::from(phase) };
-                point[0] += 5.0 * (f64::from(level) - f64::from(levels / 2));
-                point
-            };
-            let points: Vec<Point> = (0..levels).map(at).collect();
-            for (value, point) in totals(some, self.physics, &points).into_iter().zip(points) {
-                if value > best.0 {
-                    best = (value, point);
-                }
-            }
+        let mut best = self.phase_and_level((f64::NEG_INFINITY, *start), start, free);
+        if !free[RX_HEADING] {
+            return best.1;
+        }
+        // A heading that is reported otherwise, or elements that are swapped, are far from any other receiver.
+        let straight = best.1;
+        for step in 1..HEADINGS {
+            let mut turned = straight;
+            turned[RX_HEADING] = start[RX_HEADING] + half_turn(step, HEADINGS);
+            best = self.best_phase(best, &turned, free);
             (self.progress)(1);
         }
-        best.1
+        if best.1[RX_HEADING] == straight[RX_HEADING] {
+            return best.1;
+        }
+        let turned = best.1;
+        self.phase_and_level(best, &turned, free).1
+    }
+
+    /// The best of phases all around and levels up and down from a point, or what was better before.
+    fn phase_and_level(&self, best: (f64, Point), from: &Point, free: &[bool; COUNT]) -> (f64, Point) {
+        let levels = if free[0] { LEVELS } else { 1 };
+        let at = |level: i32| {
+            let mut point = *from;
+            point[0] += 5.0 * (f64::from(level) - f64::from(levels / 2));
+            point
+        };
+        (0..levels).fold(best, |best, level| {
+            let best = self.best_phase(best, &at(level), free);
+            (self.progress)(1);
+            best
+        })
+    }
+
+    /// The best of phases all around from a point, or what was better before.
+    fn best_phase(&self, best: (f64, Point), from: &Point, free: &[bool; COUNT]) -> (f64, Point) {
+        let some = &self.links[..self.links.len().min(FIRST_ROWS)];
+        let at = |phase: i32| {
+            let mut point = *from;
+            point[1] += half_turn(phase, PHASES);
+            point
+        };
+        let points: Vec<Point> = (0..if free[1] { PHASES } else { 1 }).map(at).collect();
+        let values = totals(some, self.physics, &points);
+        values.into_iter().zip(points).fold(best, |best, found| if found.0 > best.0 { found } else { best })
     }
 
     /// Climbs to the most likely point: steps by the rows' own slopes (their outer products stand for the curvature), shortened
     /// until they gain.
     pub(super) fn climb(&self, start: &Point, free: &[bool; COUNT]) -> Point {
+        if !free.contains(&true) {
+            return *start;
+        }
         let Self { links, physics, progress } = *self;
         let (mut point, mut value) = (*start, objective(links, physics, start));
         let mut damping = 1e-3_f64;
@@ -86,6 +119,12 @@ impl Search<'_> {
         }
         point
     }
+}
+
+/// Step `n` of `steps` around the circle, degrees from -180 to 180.
+fn half_turn(n: i32, steps: i32) -> f64 {
+    let n = if n > steps / 2 { n - steps } else { n };
+    360.0 / f64::from(steps) * f64::from(n)
 }
 
 /// Spreads that are no more than rounding, or larger than anything, help nobody.

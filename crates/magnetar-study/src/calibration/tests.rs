@@ -75,12 +75,30 @@ fn what_is_held_stays_and_names_are_checked() {
     let found = calibrate_receiver_rows(&recipe, &records, &settings, &|_| {}).unwrap();
     assert_eq!((found.value("phase_slope_deg"), found.value("rx_x_m")), (0.0, 0.0));
     assert!(found.estimates[4].held && found.estimates[4].standard_error.is_none());
+    let nothing = held(&OFFSET_KEYS.map(|key| key.name));
+    let found = calibrate_receiver_rows(&recipe, &records, &nothing, &|_| {}).unwrap();
+    assert!(found.replicas == 0 && found.estimates.iter().all(|e| e.held && e.standard_error.is_none()), "{found:?}");
     let error = calibrate_receiver_rows(&recipe, &records, &held(&["x"]), &|_| {}).unwrap_err().to_string();
     assert!(error.contains("\"x\"") && error.contains("rx_heading_deg"), "{error}");
     let error = calibrate_receiver_rows(&recipe, &records[..10], &CalibrationSettings::default(), &|_| {})
         .unwrap_err()
         .to_string();
     assert!(error.contains("10 rows are too few"), "{error}");
+}
+
+/// A receiver whose heading is reported against another axis is found all the same.
+#[test]
+fn a_heading_of_another_convention_is_found() {
+    let paper = Recipe::paper();
+    let generator = Generator::new(&Arc::new(Recipe::paper()), 3, "train").unwrap();
+    let settings = CalibrationSettings { replicas: 0, ..CalibrationSettings::default() };
+    for turn in [30.0f64, 90.0, 180.0] {
+        let mut records = generator.map_rows(0..300, Record::clone).unwrap();
+        records.iter_mut().for_each(|record| record.rx.heading += turn.to_radians());
+        let found = calibrate_receiver_rows(&paper, &records, &settings, &|_| {}).unwrap();
+        let off = magnetar_scene::wrap((found.value("rx_heading_deg") + turn).to_radians()).to_degrees();
+        assert!(off.abs() < 1.0, "{turn}: {}", found.value("rx_heading_deg"));
+    }
 }
 
 /// What replicas take off is what is missing without them, their numbers widen the errors, and no number depends on how many

@@ -38,6 +38,9 @@ impl Summit {
     /// where the rows do not say.
     pub(super) fn new(links: &[Link], physics: &Physics, point: &Point, free: &[bool; COUNT]) -> Option<Self> {
         let places: Vec<usize> = (0..COUNT).filter(|n| free[*n]).collect();
+        if places.is_empty() {
+            return None;
+        }
         let rows = slopes(links, physics, point, free);
         let bends = curvatures(links, physics, point, &places);
         let mut curvature = DMatrix::from_fn(places.len(), places.len(), |a, b| {

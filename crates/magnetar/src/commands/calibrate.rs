@@ -12,6 +12,7 @@ use magnetar_study::{CalibrationSettings, FoundOffsets, HeldOut, calibrate_recei
 use serde_json::{Value, json};
 
 use super::dataset_folder::open_dataset;
+use crate::args::keep_inputs;
 use crate::{console, progress};
 
 /// Flags of `magnetar calibrate`.
@@ -69,6 +70,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(out) = args.out.as_ref().filter(|out| !has_ending(out)) {
         bail!("{}: expected a name that ends in .toml, which is what is written", out.display());
     }
+    if let Some(out) = &args.out {
+        keep_inputs(out, [&*args.what].into_iter().chain(args.base.as_deref().map(Path::new)))?;
+    }
     if has_ending(&args.what) {
         let campaign = Campaign::load(&args.what)?;
         let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
@@ -79,7 +83,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bar.finish_and_clear();
         let base = campaign.path(Path::new(&campaign.recipe));
         let base = if base.is_file() { base.display().to_string() } else { campaign.recipe.clone() };
-        return of_dataset(args, &open_dataset(&rows)?, Some(base));
+        if let Some(out) = &args.out {
+            keep_inputs(out, [Path::new(&base)])?;
+        }
+        of_dataset(args, &open_dataset(&rows)?, Some(base))?;
+        if args.out.is_some() && campaign.receiver.phase_offset_deg.is_some() {
+            note!(
+                "note: the recipe's sre.phase_offset_deg holds the campaign's receiver.phase_offset_deg, too: take that out where you use it"
+            );
+        }
+        if args.out.is_some() && campaign.receiver.phase_table.is_some() {
+            note!("note: what was found comes on top of the campaign's receiver.phase_table, which stays needed");
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     of_dataset(args, &open_dataset(&args.what)?, None)
 }
@@ -104,9 +120,16 @@ fn of_dataset(args: &Args, dataset: &Dataset, base: Option<String>) -> anyhow::R
     let found = calibrate_receiver(dataset, split, args.limit, &settings, &|steps| bar.inc(steps))?;
     bar.finish_and_clear();
     if let (Some(out), Some(base)) = (&args.out, &base) {
-        let text = recipe_text(recipe, base, &found);
+        let text = recipe_text(recipe, &as_seen_from(out, base)?, &found);
         AtomicFile::write(out, text.as_bytes()).with_context(|| format!("cannot write {}", out.display()))?;
         Recipe::load(&out.display().to_string(), &[]).context("the calibrated recipe does not load")?;
+    }
+    if found.after.log_likelihood < found.before.log_likelihood {
+        eprintln!(
+            "warning: the rows held out are less likely with what was found ({:.2} nat per row) than without it ({:.2}); are the \
+             poses, the scene and the materials those of the rows?",
+            found.after.log_likelihood, found.before.log_likelihood
+        );
     }
     if args.json {
         println!("{}", serde_json::to_string_pretty(&to_json(args, split, &found))?);
@@ -123,8 +146,22 @@ fn of_dataset(args: &Args, dataset: &Dataset, base: Option<String>) -> anyhow::R
 fn shipped_base(recipe: &Recipe) -> anyhow::Result<String> {
     match Recipe::load(&recipe.name, &[]) {
         Ok(shipped) if shipped.hash() == recipe.hash() => Ok(recipe.name.clone()),
-        _ => bail!("{:?} is no shipped recipe: give the one to extend with --base NAME|FILE", recipe.name),
+        Ok(_) => bail!(
+            "the rows' recipe is {:?} with changes: give the one to extend, changes included, with --base FILE",
+            recipe.name
+        ),
+        Err(_) => bail!("{:?} is no shipped recipe: give the one to extend with --base NAME|FILE", recipe.name),
     }
+}
+
+/// A recipe to extend as a file beside `out` names it: a shipped one by its name, a file by the way to it from there.
+fn as_seen_from(out: &Path, base: &str) -> anyhow::Result<String> {
+    if Recipe::shipped().any(|name| name == base) || !Path::new(base).is_file() {
+        return Ok(base.to_owned());
+    }
+    let (base, out) = (std::path::absolute(base)?, std::path::absolute(out)?);
+    let beside = out.parent().and_then(|folder| base.strip_prefix(folder).ok());
+    Ok(beside.unwrap_or(&base).display().to_string())
 }
 
 /// The recipe as it is calibrated.
