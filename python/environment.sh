@@ -13,11 +13,17 @@ tools=${CARGO_TARGET_DIR:-$root/target}/uv-$VERSION
 if [ ! -x "$tools/bin/uv" ]; then
     # Under another name until it is whole: several checks may be at it.
     new=$(mktemp -d "${TMPDIR:-/tmp}/magnetar-uv.XXXXXX")
-    python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --target "$new" "uv==$VERSION"
     mkdir -p "$(dirname "$tools")"
-    mv -T "$new" "$tools" 2>/dev/null || rm -rf "$new"
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --target "$new" "uv==$VERSION" &&
+        mv -T "$new" "$tools" 2>/dev/null || rm -rf "$new"
 fi
 # shellcheck disable=SC2086 # several arguments
 "${PYTHON:-python3}" -m venv --clear ${VENV_ARGUMENTS:-} "$venv"
+[ $# -gt 0 ] || exit 0
+# What is set for pip holds for uv; where it does not (a pip.conf), pip installs.
 [ -z "${PIP_CERT:-}" ] || export SSL_CERT_FILE=$PIP_CERT
-[ $# = 0 ] || "$tools/bin/uv" pip install --quiet --python "$venv/bin/python" "$@"
+[ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX=$PIP_INDEX_URL
+"$tools/bin/uv" pip install --quiet --python "$venv/bin/python" "$@" || {
+    echo "uv could not install it; pip tries" >&2
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+}
