@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::RecordBatch;
 use magnetar_files::{FolderLock, exists, place};
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, RowSelection, RowSelector};
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::file::metadata::PageIndexPolicy;
 
 use crate::card;
@@ -162,30 +162,22 @@ impl Dataset {
     /// # Errors
     /// If the row is not there or its shard cannot be read.
     pub fn read_row(&self, split: &str, index: u64, columns: Columns) -> Result<Record, DatasetError> {
-        let batch = self.read_batch(split, index, 1, columns)?;
+        let batch = self.read_batch(split, index, columns)?;
         self.decode(split, &batch)?
             .pop()
             .ok_or_else(|| DatasetError::invalid(&self.folder, format!("row {index} of split {split} is missing")))
     }
 
-    /// Up to `rows` rows of one shard from `index` on, as Arrow columns.
-    pub(crate) fn read_batch(
-        &self,
-        split: &str,
-        index: u64,
-        rows: usize,
-        columns: Columns,
-    ) -> Result<RecordBatch, DatasetError> {
+    /// Row number `index` of a split, as Arrow columns.
+    pub(crate) fn read_batch(&self, split: &str, index: u64, columns: Columns) -> Result<RecordBatch, DatasetError> {
         let shards = &self.split(split)?.shards;
         let shard = shards
             .iter()
             .find(|shard| (shard.start..shard.start + shard.rows).contains(&index))
             .ok_or_else(|| DatasetError::invalid(&self.folder, format!("split {split} has no row {index}")))?;
         let path = shard.file(&self.folder, split);
-        let skip = usize::try_from(index - shard.start).unwrap_or(usize::MAX);
-        let selection = RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(rows)]);
-        let builder = self.builder(split, shard, columns)?.with_row_selection(selection);
-        match Batches::new(builder, path.clone(), index)?.next() {
+        let builder = self.builder(split, shard, columns)?;
+        match Batches::new(builder, path.clone(), shard, index - shard.start, 1)?.next() {
             Some(batch) => batch,
             None => Err(DatasetError::invalid(&path, format!("row {index} is missing"))),
         }

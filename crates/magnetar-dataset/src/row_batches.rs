@@ -3,7 +3,6 @@
 use std::borrow::Borrow;
 
 use arrow::array::RecordBatch;
-use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 
 use crate::dataset::{Columns, Dataset};
 use crate::error::DatasetError;
@@ -71,14 +70,9 @@ impl<D: Borrow<Dataset>> RowBatches<D> {
             let Some(shard) = self.shards.next() else { return Ok(None) };
             let dataset = self.dataset.borrow();
             let path = shard.file(dataset.folder(), &self.split);
-            let mut builder = dataset.builder(&self.split, &shard, self.columns)?;
+            let builder = dataset.builder(&self.split, &shard, self.columns)?;
             let skip = std::mem::take(&mut self.skip);
-            if skip > 0 {
-                let counts = [skip, shard.rows - skip].map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
-                let selectors = vec![RowSelector::skip(counts[0]), RowSelector::select(counts[1])];
-                builder = builder.with_row_selection(RowSelection::from(selectors));
-            }
-            self.batches = Some(Batches::new(builder, path, shard.start + skip)?);
+            self.batches = Some(Batches::new(builder, path, &shard, skip, shard.rows - skip)?);
         }
     }
 }

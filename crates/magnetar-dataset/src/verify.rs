@@ -166,7 +166,7 @@ fn check_shard(dataset: &Dataset, split: &str, recipe: &Split, shard: &ShardInfo
         return Err(at(format!("{bytes} bytes, SHA-256 {sha256}; expected {} bytes, {}", shard.bytes, shard.sha256)));
     }
     let builder = dataset.builder(split, shard, Columns::All).map_err(|e| e.to_string())?;
-    let batches = Batches::new(builder, path.clone(), shard.start).map_err(|e| e.to_string())?;
+    let batches = Batches::new(builder, path.clone(), shard, 0, u64::MAX).map_err(|e| e.to_string())?;
     let mut next = shard.start;
     for batch in batches {
         let batch = batch.map_err(|e| e.to_string())?;
@@ -255,7 +255,7 @@ fn regenerate(
         .map_init(
             || generator.rows(),
             |rows, index| {
-                let stored = dataset.read_batch(split, *index, 1, Columns::All).map_err(|e| e.to_string())?;
+                let stored = dataset.read_batch(split, *index, Columns::All).map_err(|e| e.to_string())?;
                 let made = rows.batch(dataset.manifest().shape(), *index, index + 1).map_err(|e| e.to_string())?;
                 let compared = if exact { same(&stored, &made) } else { close(&stored, &made) };
                 compared.map_err(|difference| {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array};
 use arrow::compute::cast;
@@ -11,7 +12,7 @@ use magnetar_dataset::{ParquetInput, check_pages};
 use magnetar_posterior::SupportSize;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
 use super::volume_file::{VolumeFileError, shown};
@@ -19,6 +20,9 @@ use crate::posterior_table::{SPLIT_KEY, parse_shape};
 
 /// Rows of the index read at a time.
 const BATCH: usize = 8192;
+
+/// Volumes read at a time.
+const VOLUMES: usize = 8;
 
 /// Most rows of a table: their index is in memory, and a small file can hold the index of very many.
 const MAX_ROWS: usize = 1 << 22;
@@ -31,6 +35,24 @@ pub(super) struct VolumeTable {
     places: HashMap<u64, usize>,
     shape: Option<SupportSize>,
     split: Option<String>,
+    /// Where the last call stopped: rows are mostly asked for in the table's order.
+    cursor: Mutex<Option<Cursor>>,
+}
+
+/// Goes through the volumes from the first on. Rows before those asked for are read, too: the Parquet reader's own way of skipping
+/// never ends where a damaged page has fewer levels than its header says (parquet 60.1).
+struct Cursor {
+    reader: ParquetRecordBatchReader,
+    /// Place of the first volume at hand, and these.
+    start: usize,
+    volumes: Option<ArrayRef>,
+}
+
+impl Cursor {
+    /// Place of the first volume that was not read yet.
+    fn end(&self) -> usize {
+        self.start + self.volumes.as_ref().map_or(0, |volumes| volumes.len())
+    }
 }
 
 impl VolumeTable {
@@ -41,7 +63,8 @@ impl VolumeTable {
         let notes = metadata.metadata().file_metadata().key_value_metadata();
         let split =
             notes.and_then(|notes| notes.iter().find(|note| note.key == SPLIT_KEY)).and_then(|note| note.value.clone());
-        let mut table = Self { path: path.to_owned(), metadata, places: HashMap::new(), shape: None, split };
+        let (path_of, places, cursor) = (path.to_owned(), HashMap::new(), Mutex::default());
+        let mut table = Self { path: path_of, metadata, places, shape: None, split, cursor };
         table.check_columns()?;
         let schema = table.metadata.parquet_schema();
         let mask = ProjectionMask::columns(schema, ["index", "mass"]);
@@ -85,27 +108,18 @@ impl VolumeTable {
         Ok(())
     }
 
-    fn reader(
-        &self,
-        column: &str,
-        rows: Option<RowSelection>,
-        batch: usize,
-    ) -> Result<ParquetRecordBatchReader, VolumeFileError> {
+    fn reader(&self, column: &str, batch: usize) -> Result<ParquetRecordBatchReader, VolumeFileError> {
         let file =
             ParquetInput::open(&self.path).map_err(|source| VolumeFileError::Io { path: self.path.clone(), source })?;
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
         let mask = ProjectionMask::columns(builder.parquet_schema(), [column]);
-        let builder = builder.with_projection(mask).with_batch_size(batch);
-        let builder = match rows {
-            Some(rows) => builder.with_row_selection(rows),
-            None => builder,
-        };
-        builder.build().map_err(|source| VolumeFileError::Parquet { path: self.path.clone(), source })
+        let built = builder.with_projection(mask).with_batch_size(batch).build();
+        built.map_err(|source| VolumeFileError::Parquet { path: self.path.clone(), source })
     }
 
     fn read_index(&mut self) -> Result<(), VolumeFileError> {
         let mut place = 0;
-        for batch in self.reader("index", None, BATCH)? {
+        for batch in self.reader("index", BATCH)? {
             let batch = batch.map_err(|e| self.arrow(e))?;
             let column = cast(batch.column(0), &DataType::UInt64).map_err(|e| self.arrow(e))?;
             for index in column.as_primitive::<UInt64Type>() {
@@ -127,19 +141,32 @@ impl VolumeTable {
         let mut places: Vec<usize> = rows.iter().filter_map(|row| self.places.get(row).copied()).collect();
         places.sort_unstable();
         places.dedup();
-        let selection =
-            RowSelection::from_consecutive_ranges(places.iter().map(|place| *place..place + 1), self.places.len());
+        // Taken out, and back only after all went well.
+        let last = self.cursor.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut cursor = match last.filter(|cursor| places.first().is_some_and(|first| *first >= cursor.start)) {
+            Some(cursor) => cursor,
+            None => Cursor { reader: self.reader("mass", VOLUMES)?, start: 0, volumes: None },
+        };
         let mut by_place: HashMap<usize, Vec<f64>> = HashMap::with_capacity(places.len());
-        let mut wanted = places.iter();
-        for batch in self.reader("mass", Some(selection), places.len().max(1))? {
-            let batch = batch.map_err(|e| self.arrow(e))?;
-            let lists = batch.column(0);
-            for n in 0..lists.len() {
-                let place = *wanted.next().ok_or_else(|| self.content("has more rows than its footer says".into()))?;
-                by_place.insert(place, self.masses(lists, n, size)?);
-            }
+        for place in places {
+            let volumes = self.advance(&mut cursor, place)?;
+            by_place.insert(place, self.masses(&volumes, place - cursor.start, size)?);
         }
+        *self.cursor.lock().unwrap_or_else(PoisonError::into_inner) = Some(cursor);
         Ok(rows.iter().map(|row| self.places.get(row).and_then(|place| by_place.get(place).cloned())).collect())
+    }
+
+    /// The volumes among which the one at a place is.
+    fn advance(&self, cursor: &mut Cursor, place: usize) -> Result<ArrayRef, VolumeFileError> {
+        loop {
+            if let Some(volumes) = cursor.volumes.as_ref().filter(|_| place < cursor.end()) {
+                return Ok(volumes.clone());
+            }
+            let batch =
+                cursor.reader.next().ok_or_else(|| self.content("has fewer rows than its footer says".into()))?;
+            let batch = batch.map_err(|e| self.arrow(e))?;
+            (cursor.start, cursor.volumes) = (cursor.end(), Some(batch.column(0).clone()));
+        }
     }
 
     fn masses(&self, lists: &ArrayRef, n: usize, size: SupportSize) -> Result<Vec<f64>, VolumeFileError> {
