@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
@@ -59,7 +59,7 @@ pub struct SizeEstimate {
 /// Who makes rows, and who hears of them.
 struct Workers<'a> {
     pool: rayon::ThreadPool,
-    generators: IndexMap<String, Generator>,
+    generators: IndexMap<String, Arc<Generator>>,
     count: &'a (dyn Fn(u64) + Sync),
     /// Memory that shards took, for the next ones.
     room: Mutex<Vec<Vec<u8>>>,
@@ -85,10 +85,15 @@ struct State {
 
 impl Plan {
     /// Makes everything ready that can fail, so that a wrong recipe stops before any row is made.
-    fn generators(&self) -> Result<IndexMap<String, Generator>, DatasetError> {
+    fn generators(&self) -> Result<IndexMap<String, Arc<Generator>>, DatasetError> {
         let mut generators = IndexMap::new();
         for name in self.manifest.splits.keys() {
-            generators.insert(name.clone(), Generator::new(&self.job.recipe, self.job.seed, name)?);
+            let ready = self.job.ready.as_ref().filter(|ready| ready.makes(&self.job.recipe, self.job.seed, name));
+            let generator = match ready {
+                Some(ready) => Arc::clone(ready),
+                None => Arc::new(Generator::new(&self.job.recipe, self.job.seed, name)?),
+            };
+            generators.insert(name.clone(), generator);
         }
         Ok(generators)
     }

@@ -1,5 +1,6 @@
 //! From an index to a row: draw, trace, antennas, synthesis, RF chain, noise, estimation.
 
+use std::fmt;
 use std::sync::Arc;
 
 use magnetar_scene::{BoxShape, Slab};
@@ -13,7 +14,7 @@ use crate::layout::Board;
 use crate::outing::OutingState;
 use crate::recipe::Recipe;
 use crate::record::{Materials, Record, RecordPath};
-use crate::stream::Purpose;
+use crate::stream::{Purpose, Streams};
 use crate::unmodelled::add_unmodelled;
 use crate::wave::{DeviceDirection, ReceivedWave};
 
@@ -47,6 +48,12 @@ pub fn generate_record(recipe: &Arc<Recipe>, seed: u64, split: &str, index: u64)
     Generator::new(recipe, seed, split)?.rows().row(index)
 }
 
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generator").field("recipe", &self.recipe().name).finish_non_exhaustive()
+    }
+}
+
 impl Generator {
     /// Makes a split ready: materials at the carrier, patterns, the estimator.
     ///
@@ -73,6 +80,12 @@ impl Generator {
             drawer,
             assignments,
         })
+    }
+
+    /// Whether it makes the rows of a recipe's split with this seed.
+    #[must_use]
+    pub fn makes(&self, recipe: &Recipe, seed: u64, split: &str) -> bool {
+        *self.recipe() == *recipe && *self.drawer.streams() == Streams::new(seed, split)
     }
 
     /// The recipe.

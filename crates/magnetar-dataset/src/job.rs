@@ -6,6 +6,7 @@ use std::sync::Arc;
 use magnetar_signal::SynthesisBackend;
 
 use crate::error::DatasetError;
+use crate::generator::Generator;
 use crate::recipe::Recipe;
 use crate::shard::ShardPlan;
 
@@ -53,14 +54,26 @@ pub struct Job {
     pub durable: bool,
     /// What synthesises the observations; `None` for the worker threads themselves.
     pub backend: Option<Arc<dyn SynthesisBackend>>,
+    /// A generator that was made before: it makes the rows if they are those of its recipe, seed and split.
+    pub ready: Option<Arc<Generator>>,
 }
 
 impl Job {
     /// All rows of all splits of a recipe, made by as many threads as there are cores.
     #[must_use]
     pub fn new(recipe: Arc<Recipe>, seed: u64, out: &Path) -> Self {
-        let (splits, limit, slice, threads, durable, backend) = (Vec::new(), None, Slice::All, 0, true, None);
-        Self { recipe, seed, out: out.to_owned(), splits, limit, slice, threads, durable, backend }
+        Self {
+            recipe,
+            seed,
+            out: out.to_owned(),
+            splits: Vec::new(),
+            limit: None,
+            slice: Slice::All,
+            threads: 0,
+            durable: true,
+            backend: None,
+            ready: None,
+        }
     }
 }
 

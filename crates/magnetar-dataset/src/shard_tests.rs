@@ -66,3 +66,22 @@ fn a_shard_has_the_same_bytes_whoever_makes_its_rows() {
     let options = VerifyOptions { sample: 5, seed: 1, partial: false };
     assert_eq!(verify(folders[0].path(), options, &|_| {}).unwrap().problems, Vec::<String>::new());
 }
+
+/// A generator that was made before makes its own rows, and no others: of another seed, split or recipe it is left alone.
+#[test]
+fn a_generator_that_is_ready_changes_nothing() {
+    let recipe = recipe(&["store.csi=none"]);
+    let other = self::recipe(&["store.csi=none", "link.reference_snr_db=40"]);
+    let expected = made(&recipe, tempfile::tempdir().unwrap().path(), 20, 1);
+    let ready = [(&recipe, 4, "val"), (&recipe, 5, "val"), (&recipe, 4, "test"), (&other, 4, "val")]
+        .map(|(recipe, seed, split)| Arc::new(Generator::new(recipe, seed, split).unwrap()));
+    assert_eq!(ready.each_ref().map(|ready| ready.makes(&recipe, 4, "val")), [true, false, false, false]);
+    for ready in ready {
+        let folder = tempfile::tempdir().unwrap();
+        let job = Job::new(Arc::clone(&recipe), 4, folder.path());
+        let job = Job { splits: vec!["val".into()], limit: Some(20), threads: 1, ready: Some(ready), ..job };
+        let manifest = Plan::new(job).unwrap().run(&|_| {}).unwrap().manifest;
+        let shards: Vec<_> = manifest.splits["val"].shards.iter().map(|shard| shard.sha256.clone()).collect();
+        assert_eq!(shards, expected);
+    }
+}

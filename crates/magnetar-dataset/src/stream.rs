@@ -62,7 +62,7 @@ const PURPOSES: [(Purpose, &str); 16] = [
 ];
 
 /// The streams of one (seed, split).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Streams {
     keys: [[u8; 32]; PURPOSES.len()],
 }

@@ -1,14 +1,28 @@
 //! A dataset made by many processes: shards made in this one, and parts put together.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use magnetar_dataset::{Job, Part, Plan, Slice, gather};
+use magnetar_dataset::{Generator, Job, Part, Plan, Slice, gather};
 use magnetar_study::audit_onto_card;
 use pyo3::prelude::*;
 
+use crate::error::Outcome;
 use crate::recipe::Recipe;
 use crate::run::run;
+
+/// What the last call made its rows with: the next task of the same dataset begins with its first row.
+static LAST: Mutex<Option<Arc<Generator>>> = Mutex::new(None);
+
+fn generator(recipe: &Arc<magnetar_dataset::Recipe>, seed: u64, split: &str) -> Outcome<Arc<Generator>> {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(ready) = last.as_ref().filter(|ready| ready.makes(recipe, seed, split)) {
+        return Ok(Arc::clone(ready));
+    }
+    let made = Arc::new(Generator::new(recipe, seed, split)?);
+    *last = Some(Arc::clone(&made));
+    Ok(made)
+}
 
 /// Makes shards `first` to `last` (excluded) of a split on one thread, as `magnetar generate --shards` does; `limit` counts
 /// samples of the split. `out` is a folder, or a place in an object store, where any number of tasks may write. A part that is
@@ -27,15 +41,20 @@ pub fn make_shards(
     durable: bool,
 ) -> PyResult<()> {
     let (first, last) = shards;
-    let job = Job {
-        splits: vec![split],
-        limit,
-        slice: Slice::Shards { first, last },
-        threads: 1,
-        durable,
-        ..Job::new(Arc::clone(&recipe.get().recipe), seed, &out)
-    };
-    run(py, |stop| stop.around(|progress| Ok(Plan::new(job)?.run(progress)?)))?;
+    let recipe = &recipe.get().recipe;
+    run(py, |stop| {
+        let ready = Some(generator(recipe, seed, &split)?);
+        let job = Job {
+            splits: vec![split],
+            limit,
+            slice: Slice::Shards { first, last },
+            threads: 1,
+            durable,
+            ready,
+            ..Job::new(Arc::clone(recipe), seed, &out)
+        };
+        stop.around(|progress| Ok(Plan::new(job)?.run(progress)?))
+    })?;
     Ok(())
 }
 

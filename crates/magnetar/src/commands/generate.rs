@@ -114,6 +114,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         threads: args.threads,
         durable: true,
         backend,
+        ready: None,
     };
     console::say_that_it_resumes();
     let planning = progress::phase("looking at what is there");
