@@ -2,12 +2,11 @@
 `magnetar generate` on one thread, in turns.
 
     pip install 'magnetar[ray]'
-    python python/bench_ray.py [TASKS] [TURNS] [--apart]
+    python python/bench_ray.py [TASKS] [TURNS]
 
 The speed of a shared machine changes by more from second to second than a task costs. So the cost is taken from one and the same
 run: the time from a task's first shard to the next task's first shard, against ten times the time from one shard to the next
-within tasks. Times are those at which the shards' files were written. With --apart the node does not know the caller's folder
-again, as if it were on another machine, and sends its shards through Ray.
+within tasks. Times are those at which the shards' files were written, by the task itself, as it sees the caller's folder.
 """
 
 import argparse
@@ -59,12 +58,9 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     arguments.add_argument("tasks", type=int, nargs="?", default=8)
     arguments.add_argument("turns", type=int, nargs="?", default=9)
-    arguments.add_argument("--apart", action="store_true")
     given = arguments.parse_args()
     if not 2 * ROWS <= given.tasks * ROWS <= magnetar.Recipe("paper").splits["train"]:
         arguments.error("from 2 tasks to as many as split train has rows for")
-    if given.apart:
-        magnetar.ray.SIGN = "elsewhere"
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=1 << 30)
     shard, task, process = [], [], []
     with tempfile.TemporaryDirectory() as folder:
