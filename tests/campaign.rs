@@ -4,13 +4,34 @@ use std::f64::consts::TAU;
 use std::fs;
 use std::path::Path;
 
-use magnetar_dataset::{Columns, Dataset, Recipe};
+use magnetar_dataset::{Columns, Dataset, Recipe, Record};
 use magnetar_files::npy::write_npy;
 use num_complex::{Complex32, Complex64};
 use serde_json::Value;
 
 use crate::cli::{self, text};
 use crate::measurement::{CHAINS, measured, pose_table, rows_in_lab};
+
+/// The text of a campaign in the laboratory: what it says at first, of its receiver, and of one recording with a table of rows beside
+/// it.
+fn lab_campaign(head: &str, receiver: &str, observations: &str) -> String {
+    format!(
+        "name = \"lab\"\nscene = \"lab\"\n{head}[receiver]\nnoise_variance = 1.0\n{receiver}\
+         [[recording]]\nobservations = \"{observations}\"\nrows = \"rows.csv\"\n"
+    )
+}
+
+/// Writes what a receiver of so many channels heard, and the poses of its rows.
+fn write_recording(folder: &Path, name: &str, rows: &[Record], channels: usize, heard: &[Complex32]) {
+    write_npy(&folder.join(name), &[rows.len(), heard.len() / channels / rows.len(), channels], heard).unwrap();
+    fs::write(folder.join("rows.csv"), pose_table(rows, true)).unwrap();
+}
+
+/// Asserts that a command does not write over what is there.
+fn refuses_to_replace(arguments: &[&str]) {
+    let error = cli::fail(arguments);
+    assert!(error.contains("would be lost"), "{error}");
+}
 
 /// A corpus measured by a receiver with chains of its own is, imported with its calibration, the corpus again: the same
 /// metrics to a hundredth of a nat over 200 rows.
@@ -20,9 +41,8 @@ fn an_imported_campaign_is_evaluated_as_its_rows() {
     let file = |name: &str| folder.path().join(name);
     let rows = rows_in_lab(folder.path(), "200");
     let heard: Vec<Complex32> = rows.iter().flat_map(measured).collect();
-    write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &heard).unwrap();
+    write_recording(folder.path(), "heard.npy", &rows, 2, &heard);
     write_npy(&file("chains.npy"), &[2], &CHAINS).unwrap();
-    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
     let campaign = "name = \"lab, measured\"\nscene = \"lab\"\n[receiver]\ncalibration = \"chains.npy\"\n\
                     [[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n";
     fs::write(file("campaign.toml"), campaign).unwrap();
@@ -56,8 +76,7 @@ fn an_imported_campaign_is_evaluated_as_its_rows() {
     assert!(fs::read_to_string(&page).unwrap().contains("measured: lab, measured"));
     cli::succeed(&["features", text(&out), "--split", "test", "--limit", "4", "--out", text(&file("features"))]);
     assert!(fs::read_to_string(out.join("README.md")).unwrap().contains("Measured data"));
-    let error = cli::fail(&["import", text(&file("campaign.toml")), "--out", text(&out)]);
-    assert!(error.contains("would be lost"), "{error}");
+    refuses_to_replace(&["import", text(&file("campaign.toml")), "--out", text(&out)]);
 }
 
 /// Bins that are turned against the others, as Wi-Fi sends them, are noticed; a calibration of all channels of the file, of which
@@ -74,16 +93,12 @@ fn turned_bins_are_noticed_and_taken_back() {
     let heard: Vec<Complex32> = bins
         .flat_map(|(n, bin)| [bin[0] + strong(n), Complex32::ZERO, bin[1] + strong(n)].map(|z| z * factor(n)))
         .collect();
-    write_npy(&file("heard.npy"), &[rows.len(), 512, 3], &heard).unwrap();
+    write_recording(folder.path(), "heard.npy", &rows, 3, &heard);
     let factors: Vec<Complex32> = (0..512 * 3).map(|n| factor(n / 3)).collect();
     write_npy(&file("turn.npy"), &[512, 3], &factors).unwrap();
-    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
     let warned = |calibration: &str, out: &str| -> bool {
-        let campaign = format!(
-            "name = \"lab\"\nscene = \"lab\"\n[receiver]\nchannels = [0, 2]\nnoise_variance = 1.0\n{calibration}\
-             [[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n"
-        );
-        fs::write(file("campaign.toml"), campaign).unwrap();
+        let receiver = format!("channels = [0, 2]\n{calibration}");
+        fs::write(file("campaign.toml"), lab_campaign("", &receiver, "heard.npy")).unwrap();
         let output = cli::run(&["import", text(&file("campaign.toml")), "--out", text(&file(out))]);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8_lossy(&output.stderr).contains("look turned by 90 deg")
@@ -102,19 +117,16 @@ fn a_calibration_holds_all_of_the_phase() {
     let turn = Complex32::from_polar(1.0, 25f32.to_radians());
     let csi = rows.iter().flat_map(|row| row.csi.as_ref().unwrap().chunks_exact(2));
     let heard: Vec<Complex32> = csi.flat_map(|bin| [bin[0], bin[1] * turn]).collect();
-    write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &heard).unwrap();
-    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
+    write_recording(folder.path(), "heard.npy", &rows, 2, &heard);
     fs::write(file("radio.toml"), "extends = \"paper\"\nname = \"radio\"\n").unwrap();
     fs::create_dir(file("found")).unwrap();
-    let campaign = "name = \"lab\"\nscene = \"lab\"\nrecipe = \"radio.toml\"\n[receiver]\nphase_offset_deg = 20\n\
-                    noise_variance = 1.0\n[[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n";
+    let campaign = lab_campaign("recipe = \"radio.toml\"\n", "phase_offset_deg = 20\n", "heard.npy");
     fs::write(file("campaign.toml"), campaign).unwrap();
     let (campaign, recipe) = (file("campaign.toml"), file("found/mine.toml"));
     cli::succeed(&["calibrate", text(&campaign), "--replicas", "0", "--out", text(&recipe)]);
     let found = Recipe::load(text(&recipe), &[]).unwrap().sre.phase_offset_deg;
     assert!((found - 25.0).abs() < 4.0, "{found}");
-    let error = cli::fail(&["calibrate", text(&campaign), "--replicas", "0", "--out", text(&campaign)]);
-    assert!(error.contains("would be lost"), "{error}");
+    refuses_to_replace(&["calibrate", text(&campaign), "--replicas", "0", "--out", text(&campaign)]);
 }
 
 /// Rows of whole sites are set apart to learn from; no row is in both parts or in none.
@@ -132,10 +144,7 @@ fn a_part_is_set_apart_to_learn_from() {
     }
     fs::write(file("rows.csv"), lines.join("\n")).unwrap();
     let import = |training: &str, out: &str| {
-        let recording = "[[recording]]\nobservations = \"heard.npy\"\nrows = \"rows.csv\"\n";
-        let campaign =
-            format!("name = \"lab\"\nscene = \"lab\"\n[receiver]\nnoise_variance = 1.0\n{training}{recording}");
-        fs::write(file("campaign.toml"), campaign).unwrap();
+        fs::write(file("campaign.toml"), lab_campaign("", training, "heard.npy")).unwrap();
         (text(&file("campaign.toml")).to_owned(), text(&file(out)).to_owned())
     };
     let (campaign, out) = import("[training]\nrows = 10\n", "apart");
@@ -178,18 +187,14 @@ fn listed_subcarriers_are_the_dataset_of_excluded_bins() {
     let lacks = |bin: &usize| bin % 7 == 3;
     let bins = whole.chunks(2).enumerate().filter(|(n, _)| !lacks(&(n % 512)));
     let part: Vec<Complex32> = bins.flat_map(|(_, bin)| bin.iter().copied()).collect();
-    write_npy(&file("whole.npy"), &[rows.len(), 512, 2], &whole).unwrap();
-    write_npy(&file("part.npy"), &[rows.len(), part.len() / 2 / rows.len(), 2], &part).unwrap();
-    fs::write(file("rows.csv"), pose_table(&rows, true)).unwrap();
+    write_recording(folder.path(), "whole.npy", &rows, 2, &whole);
+    write_recording(folder.path(), "part.npy", &rows, 2, &part);
     let list = |keep: &dyn Fn(&usize) -> bool, first: i64| -> String {
         let numbers = (0..512usize).filter(keep).map(|bin| (bin as i64 + first).to_string());
         numbers.collect::<Vec<_>>().join(",")
     };
     let import = |name: &str, receiver: &str| -> Result<Vec<_>, String> {
-        let campaign = format!(
-            "name = \"lab\"\nscene = \"lab\"\n[receiver]\nnoise_variance = 1.0\n{receiver}\n\
-             [[recording]]\nobservations = \"{name}.npy\"\nrows = \"rows.csv\"\n"
-        );
+        let campaign = lab_campaign("", &format!("{receiver}\n"), &format!("{name}.npy"));
         fs::write(file("campaign.toml"), campaign).unwrap();
         let (campaign, out) = (file("campaign.toml"), file(&format!("{name}_data")));
         let arguments = ["import", text(&campaign), "--out", text(&out)];

@@ -166,12 +166,7 @@ pub(crate) fn split_planes(width: usize, numbers: &[u8], planes: &mut [u8], stri
     with_avx2!(split_avx2(width, numbers, planes, stride, at), split(width, numbers, planes, stride, at));
 }
 
-/// [`split`] compiled for wider vectors.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn split_avx2(width: usize, numbers: &[u8], planes: &mut [u8], stride: usize, at: usize) {
-    split(width, numbers, planes, stride, at);
-}
+magnetar_signal::avx2_copy!(split_avx2 of split(width: usize, numbers: &[u8], planes: &mut [u8], stride: usize, at: usize));
 
 #[inline(always)]
 fn split(width: usize, numbers: &[u8], planes: &mut [u8], stride: usize, at: usize) {

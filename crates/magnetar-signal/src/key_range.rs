@@ -43,23 +43,26 @@ impl<T: fmt::Display> fmt::Display for KeyRange<T> {
     }
 }
 
-/// States the ranges of a section's settings: for each a constant, and `check` for all of them.
+/// States the ranges of a section's settings, each with the settings that share it: for every setting a constant, and `check` for
+/// all of them.
 #[macro_export]
 macro_rules! key_ranges {
-    ($section:literal, $settings:ident { $($name:ident: $kind:ty = $field:ident, $min:expr, $max:expr, $unit:literal;)+ }) => {
+    ($section:literal, $settings:ident {
+        $($kind:ty: $min:expr, $max:expr, $unit:literal => $($name:ident = $field:ident),+;)+
+    }) => {
         impl $settings {
-            $(
+            $($(
                 #[doc = concat!("Range of `", $section, ".", stringify!($field), "`.")]
                 pub const $name: $crate::KeyRange<$kind> =
                     $crate::KeyRange::new(concat!($section, ".", stringify!($field)), $min, $max, $unit);
-            )+
+            )+)+
 
             /// Checks every number.
             ///
             /// # Errors
             #[doc = concat!("Names the key (`", $section, ".*`) that is out of range.")]
             pub fn check(&self) -> Result<(), $crate::ConfigError> {
-                $(Self::$name.check(self.$field)?;)+
+                $($(Self::$name.check(self.$field)?;)+)+
                 Ok(())
             }
         }

@@ -73,7 +73,7 @@ pub use key_range::KeyRange;
 pub use line_array::LineArray;
 pub use link_scale::LinkConfig;
 pub use link_simulator::{LinkDraw, LinkSimulator, seeded_streams};
-pub use magnetar_trace::{PROCESSOR_CLASS, VECTORS_VARIABLE, has_avx2, with_avx2};
+pub use magnetar_trace::{PROCESSOR_CLASS, VECTORS_VARIABLE, avx2_copy, has_avx2, with_avx2};
 pub use noise::{NoiseConfig, add_noise};
 pub use noise_floor::noise_floor;
 pub use normals::Normals;

@@ -28,9 +28,9 @@ impl Default for LinkConfig {
 // Far beyond any radio, and all together far from overflow in f32 squares.
 crate::key_ranges! {
     "link", LinkConfig {
-        REFERENCE_SNR_DB: f64 = reference_snr_db, -100.0, 100.0, "dB";
-        INPUT_POWER_ADJUSTMENT_DB: f64 = input_power_adjustment_db, -100.0, 100.0, "dB";
-        TX_POWER_OFFSET_MAX_DB: f64 = tx_power_offset_max_db, 0.0, 60.0, "dB";
+        f64: -100.0, 100.0, "dB" =>
+            REFERENCE_SNR_DB = reference_snr_db, INPUT_POWER_ADJUSTMENT_DB = input_power_adjustment_db;
+        f64: 0.0, 60.0, "dB" => TX_POWER_OFFSET_MAX_DB = tx_power_offset_max_db;
     }
 }
 

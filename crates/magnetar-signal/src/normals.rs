@@ -34,12 +34,7 @@ fn add_groups(words: &[[u32; WORDS]], re: &mut [[f32; GROUP]], im: &mut [[f32; G
     crate::with_avx2!(add_groups_avx2(words, re, im), add_groups_in_order(words, re, im));
 }
 
-/// [`add_groups_in_order`] compiled for wider vectors; the same operations, so the same bits.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn add_groups_avx2(words: &[[u32; WORDS]], re: &mut [[f32; GROUP]], im: &mut [[f32; GROUP]]) {
-    add_groups_in_order(words, re, im);
-}
+crate::avx2_copy!(add_groups_avx2 of add_groups_in_order(words: &[[u32; WORDS]], re: &mut [[f32; GROUP]], im: &mut [[f32; GROUP]]));
 
 #[inline(always)]
 fn add_groups_in_order(words: &[[u32; WORDS]], re: &mut [[f32; GROUP]], im: &mut [[f32; GROUP]]) {

@@ -69,12 +69,12 @@ pub struct RfChainDraw {
 
 crate::key_ranges! {
     "rf_chain", RfChainConfig {
-        TIMING_OFFSET_MAX_NS: f64 = timing_offset_max_ns, 0.0, 1e6, "ns";
-        GAIN_RIPPLE_DB_RMS: f64 = gain_ripple_db_rms, 0.0, 10.0, "dB rms";
-        PHASE_RIPPLE_DEG_RMS: f64 = phase_ripple_deg_rms, 0.0, 180.0, "deg rms";
-        RIPPLE_TERMS: usize = ripple_terms, 1, MAX_RIPPLE_TERMS, "";
-        GAIN_IMBALANCE_DB_RMS: f64 = gain_imbalance_db_rms, 0.0, 10.0, "dB rms";
-        PHASE_ERROR_DEG_RMS: f64 = phase_error_deg_rms, 0.0, 180.0, "deg rms";
+        f64: 0.0, 1e6, "ns" => TIMING_OFFSET_MAX_NS = timing_offset_max_ns;
+        f64: 0.0, 10.0, "dB rms" =>
+            GAIN_RIPPLE_DB_RMS = gain_ripple_db_rms, GAIN_IMBALANCE_DB_RMS = gain_imbalance_db_rms;
+        f64: 0.0, 180.0, "deg rms" =>
+            PHASE_RIPPLE_DEG_RMS = phase_ripple_deg_rms, PHASE_ERROR_DEG_RMS = phase_error_deg_rms;
+        usize: 1, MAX_RIPPLE_TERMS, "" => RIPPLE_TERMS = ripple_terms;
     }
 }
 

@@ -148,7 +148,7 @@ impl Singles {
         }
     }
 
-    crate::processor::avx2_copy!(evaluate_avx2 of evaluate);
+    crate::avx2_copy!(evaluate_avx2 of evaluate(&mut self));
 
     /// As the case of one reflection in [`Tracer::coefficient`].
     #[inline(always)]
@@ -249,7 +249,7 @@ impl<const STEPS: usize> Several<STEPS> {
         }
     }
 
-    crate::processor::avx2_copy!(follow_avx2 of follow);
+    crate::avx2_copy!(follow_avx2 of follow(&mut self));
 
     /// The angles of incidence along the paths.
     #[inline(always)]
@@ -265,7 +265,7 @@ impl<const STEPS: usize> Several<STEPS> {
         }
     }
 
-    crate::processor::avx2_copy!(evaluate_avx2 of evaluate);
+    crate::avx2_copy!(evaluate_avx2 of evaluate(&mut self));
 
     /// As [`crate::polarisation::Field`] carries a field along.
     #[inline(always)]

@@ -43,17 +43,25 @@ macro_rules! with_avx2 {
     }};
 }
 
-/// The copy of a method for [`with_avx2`]: compiled for wider vectors; the same operations, so the same bits.
+/// The copy of a function, or of a method that takes nothing else, for [`with_avx2`]: compiled for wider vectors; the same
+/// operations, so the same bits. What is copied has to be inlined always.
+#[macro_export]
 macro_rules! avx2_copy {
-    ($copy:ident of $plain:ident) => {
+    ($copy:ident of $plain:ident(&mut self)) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2")]
         fn $copy(&mut self) {
             self.$plain();
         }
     };
+    ($copy:ident of $plain:ident($($argument:ident: $type:ty),+)) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn $copy($($argument: $type),+) {
+            $plain($($argument),+);
+        }
+    };
 }
-pub(crate) use avx2_copy;
 
 /// Whether copies of hot loops that were compiled for AVX2 may be called.
 #[must_use]

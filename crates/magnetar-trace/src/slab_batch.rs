@@ -78,7 +78,7 @@ impl<const BATCH: usize, const AT_ONCE: bool> SlabBatch<BATCH, AT_ONCE> {
         }
     }
 
-    crate::processor::avx2_copy!(evaluate_avx2 of evaluate_in_order);
+    crate::avx2_copy!(evaluate_avx2 of evaluate_in_order(&mut self));
 
     #[inline(always)]
     fn evaluate_in_order(&mut self) {

@@ -64,21 +64,20 @@ impl Default for ModelError {
 
 magnetar_signal::key_ranges! {
     "model_error", ModelError {
-        ARRIVALS_MEAN: f64 = arrivals_mean, 0.0, 8.0, "";
-        ARRIVALS_LEVEL_DB: f64 = arrivals_level_db, -60.0, 20.0, "dB";
-        ARRIVALS_LEVEL_SPREAD_DB: f64 = arrivals_level_spread_db, 0.0, 20.0, "dB";
-        ARRIVALS_DELAY_SPREAD_NS: f64 = arrivals_delay_spread_ns, 0.0, 500.0, "ns";
-        ARRIVALS_ELEVATION_MAX_DEG: f64 = arrivals_elevation_max_deg, 0.0, 90.0, "deg";
-        PATTERN_DB_RMS: f64 = pattern_db_rms, 0.0, 20.0, "dB rms";
-        PATTERN_PHASE_DEG_RMS: f64 = pattern_phase_deg_rms, 0.0, 180.0, "deg rms";
-        PATTERN_WIDTH_DEG: f64 = pattern_width_deg, 2.0, 180.0, "deg";
-        RX_POSITION_M_RMS: f64 = rx_position_m_rms, 0.0, 1.0, "m rms";
-        RX_HEADING_DEG_RMS: f64 = rx_heading_deg_rms, 0.0, 180.0, "deg rms";
-        WALL_POSITION_M_RMS: f64 = wall_position_m_rms, 0.0, 1.0, "m rms";
-        BOARD_POSITION_M_RMS: f64 = board_position_m_rms, 0.0, 1.0, "m rms";
-        BOARD_YAW_DEG_RMS: f64 = board_yaw_deg_rms, 0.0, 90.0, "deg rms";
-        BOARD_WIDTH_M_RMS: f64 = board_width_m_rms, 0.0, 1.0, "m rms";
-        LEVEL_MAX_DB: f64 = level_max_db, 0.0, 60.0, "dB";
+        f64: 0.0, 8.0, "" => ARRIVALS_MEAN = arrivals_mean;
+        f64: -60.0, 20.0, "dB" => ARRIVALS_LEVEL_DB = arrivals_level_db;
+        f64: 0.0, 20.0, "dB" => ARRIVALS_LEVEL_SPREAD_DB = arrivals_level_spread_db;
+        f64: 0.0, 500.0, "ns" => ARRIVALS_DELAY_SPREAD_NS = arrivals_delay_spread_ns;
+        f64: 0.0, 90.0, "deg" => ARRIVALS_ELEVATION_MAX_DEG = arrivals_elevation_max_deg;
+        f64: 0.0, 20.0, "dB rms" => PATTERN_DB_RMS = pattern_db_rms;
+        f64: 0.0, 180.0, "deg rms" =>
+            PATTERN_PHASE_DEG_RMS = pattern_phase_deg_rms, RX_HEADING_DEG_RMS = rx_heading_deg_rms;
+        f64: 2.0, 180.0, "deg" => PATTERN_WIDTH_DEG = pattern_width_deg;
+        f64: 0.0, 1.0, "m rms" =>
+            RX_POSITION_M_RMS = rx_position_m_rms, WALL_POSITION_M_RMS = wall_position_m_rms,
+            BOARD_POSITION_M_RMS = board_position_m_rms, BOARD_WIDTH_M_RMS = board_width_m_rms;
+        f64: 0.0, 90.0, "deg rms" => BOARD_YAW_DEG_RMS = board_yaw_deg_rms;
+        f64: 0.0, 60.0, "dB" => LEVEL_MAX_DB = level_max_db;
     }
 }
 

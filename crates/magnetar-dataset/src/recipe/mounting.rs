@@ -20,10 +20,8 @@ pub struct Mounting {
 
 magnetar_signal::key_ranges! {
     "mounting", Mounting {
-        RX_HEADING_DEG: f64 = rx_heading_deg, -180.0, 180.0, "deg";
-        RX_X_M: f64 = rx_x_m, -10.0, 10.0, "m";
-        RX_Y_M: f64 = rx_y_m, -10.0, 10.0, "m";
-        TX_HEADING_DEG: f64 = tx_heading_deg, -180.0, 180.0, "deg";
+        f64: -180.0, 180.0, "deg" => RX_HEADING_DEG = rx_heading_deg, TX_HEADING_DEG = tx_heading_deg;
+        f64: -10.0, 10.0, "m" => RX_X_M = rx_x_m, RX_Y_M = rx_y_m;
     }
 }
 

@@ -22,11 +22,9 @@ pub struct ReflectionLevels {
 
 magnetar_signal::key_ranges! {
     "reflection", ReflectionLevels {
-        WALLS_DB: f64 = walls_db, -40.0, 40.0, "dB";
-        CEILING_DB: f64 = ceiling_db, -40.0, 40.0, "dB";
-        FLOOR_DB: f64 = floor_db, -40.0, 40.0, "dB";
-        BOARD_DB: f64 = board_db, -40.0, 40.0, "dB";
-        BOXES_DB: f64 = boxes_db, -40.0, 40.0, "dB";
+        f64: -40.0, 40.0, "dB" =>
+            WALLS_DB = walls_db, CEILING_DB = ceiling_db, FLOOR_DB = floor_db, BOARD_DB = board_db,
+            BOXES_DB = boxes_db;
     }
 }
 

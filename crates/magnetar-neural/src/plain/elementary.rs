@@ -43,11 +43,7 @@ pub(crate) fn silu(x: &[f32]) -> Vec<f32> {
     y
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn silu_avx2(x: &[f32], y: &mut [f32]) {
-    silu_in_order(x, y);
-}
+magnetar_signal::avx2_copy!(silu_avx2 of silu_in_order(x: &[f32], y: &mut [f32]));
 
 #[inline(always)]
 fn silu_in_order(x: &[f32], y: &mut [f32]) {
@@ -61,11 +57,7 @@ pub(crate) fn silu_slopes(x: &[f32], g: &[f32]) -> Vec<f32> {
     y
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn silu_slopes_avx2(x: &[f32], g: &mut [f32]) {
-    silu_slopes_in_order(x, g);
-}
+magnetar_signal::avx2_copy!(silu_slopes_avx2 of silu_slopes_in_order(x: &[f32], g: &mut [f32]));
 
 #[inline(always)]
 fn silu_slopes_in_order(x: &[f32], g: &mut [f32]) {

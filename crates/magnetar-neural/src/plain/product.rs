@@ -90,11 +90,7 @@ pub(crate) fn product(m: usize, k: usize, n: usize, a: Operand<'_>, b: Operand<'
     magnetar_signal::with_avx2!(product_avx2(m, k, n, a, b, c), product_in_panels(m, k, n, a, b, c));
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn product_avx2(m: usize, k: usize, n: usize, a: Operand<'_>, b: Operand<'_>, c: &mut [f32]) {
-    product_in_panels(m, k, n, a, b, c);
-}
+magnetar_signal::avx2_copy!(product_avx2 of product_in_panels(m: usize, k: usize, n: usize, a: Operand<'_>, b: Operand<'_>, c: &mut [f32]));
 
 #[inline(always)]
 fn product_in_panels(m: usize, k: usize, n: usize, a: Operand<'_>, b: Operand<'_>, c: &mut [f32]) {
