@@ -21,6 +21,13 @@ fn lab_campaign(head: &str, receiver: &str, observations: &str) -> String {
     )
 }
 
+/// Simulated rows in the laboratory, and what a perfect receiver heard.
+fn heard_in_lab(folder: &Path, count: &str) -> (Vec<Record>, Vec<Complex32>) {
+    let rows = rows_in_lab(folder, count);
+    let heard = rows.iter().flat_map(|row| row.csi.clone().unwrap()).collect();
+    (rows, heard)
+}
+
 /// Writes what a receiver of so many channels heard, and the poses of its rows.
 fn write_recording(folder: &Path, name: &str, rows: &[Record], channels: usize, heard: &[Complex32]) {
     write_npy(&folder.join(name), &[rows.len(), heard.len() / channels / rows.len(), channels], heard).unwrap();
@@ -134,8 +141,7 @@ fn a_calibration_holds_all_of_the_phase() {
 fn a_part_is_set_apart_to_learn_from() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let rows = rows_in_lab(folder.path(), "30");
-    let csi: Vec<Complex32> = rows.iter().flat_map(|row| row.csi.clone().unwrap()).collect();
+    let (rows, csi) = heard_in_lab(folder.path(), "30");
     write_npy(&file("heard.npy"), &[rows.len(), 512, 2], &csi).unwrap();
     let mut lines = pose_table(&rows, true).lines().map(str::to_owned).collect::<Vec<_>>();
     // Three rows per site.
@@ -182,8 +188,7 @@ fn a_part_is_set_apart_to_learn_from() {
 fn listed_subcarriers_are_the_dataset_of_excluded_bins() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    let rows = rows_in_lab(folder.path(), "4");
-    let whole: Vec<Complex32> = rows.iter().flat_map(|row| row.csi.clone().unwrap()).collect();
+    let (rows, whole) = heard_in_lab(folder.path(), "4");
     let lacks = |bin: &usize| bin % 7 == 3;
     let bins = whole.chunks(2).enumerate().filter(|(n, _)| !lacks(&(n % 512)));
     let part: Vec<Complex32> = bins.flat_map(|(_, bin)| bin.iter().copied()).collect();

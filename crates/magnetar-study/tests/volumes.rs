@@ -76,6 +76,24 @@ fn what_a_scorer_wrote_scores_as_it_does_and_pairs_to_nothing() {
     assert!(found[0].knowledge.to_string().starts_with("materials known as one of "));
 }
 
+/// Rows that are asked for in turns at several places of a table, and again from its start, get their own volumes.
+#[test]
+fn rows_asked_for_in_any_order_get_their_own_volumes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, twin) = (records(40), twin());
+    let table = folder.path().join("a.parquet");
+    write_table(&table, &rows, &*twin);
+    let file = VolumeFile::open(&table).unwrap();
+    let expected: Vec<Volume> =
+        rows.iter().map(|record| score_record("test", record, &*twin, SIZE).unwrap().1).collect();
+    let in_turns = (0..20).flat_map(|n| [n, n + 20]);
+    for n in in_turns.chain((0..40).rev()).chain((0..40).step_by(9).cycle().take(100)) {
+        let (_, volume) = score_record("test", &rows[n], &file, SIZE).unwrap();
+        let apart = volume.mass().iter().zip(expected[n].mass()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 1e-6, "row {n}: {apart}");
+    }
+}
+
 fn score(file: &Path, number: Option<RowNumber<'_>>, size: SupportSize) -> Result<Volume, String> {
     let record = &records(1)[0];
     let (view, support) = (ReceiverView::of(record), Support::centred(&record.layout.room, size).unwrap());

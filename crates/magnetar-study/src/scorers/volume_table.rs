@@ -24,6 +24,9 @@ const BATCH: usize = 8192;
 /// Volumes read at a time.
 const VOLUMES: usize = 8;
 
+/// Most places at which reading goes on: each holds a batch of volumes.
+const MAX_CURSORS: usize = 16;
+
 /// Most rows of a table: their index is in memory, and a small file can hold the index of very many.
 const MAX_ROWS: usize = 1 << 22;
 
@@ -35,8 +38,8 @@ pub(super) struct VolumeTable {
     places: HashMap<u64, usize>,
     shape: Option<SupportSize>,
     split: Option<String>,
-    /// Where the last call stopped: rows are mostly asked for in the table's order.
-    cursor: Mutex<Option<Cursor>>,
+    /// Where earlier calls stopped, one for each thread that asks at a time: rows are mostly asked for in the table's order.
+    cursors: Mutex<Vec<Cursor>>,
 }
 
 /// Goes through the volumes from the first on. Rows before those asked for are read, too: the Parquet reader's own way of skipping
@@ -63,8 +66,8 @@ impl VolumeTable {
         let notes = metadata.metadata().file_metadata().key_value_metadata();
         let split =
             notes.and_then(|notes| notes.iter().find(|note| note.key == SPLIT_KEY)).and_then(|note| note.value.clone());
-        let (path_of, places, cursor) = (path.to_owned(), HashMap::new(), Mutex::default());
-        let mut table = Self { path: path_of, metadata, places, shape: None, split, cursor };
+        let (path_of, places, cursors) = (path.to_owned(), HashMap::new(), Mutex::default());
+        let mut table = Self { path: path_of, metadata, places, shape: None, split, cursors };
         table.check_columns()?;
         let schema = table.metadata.parquet_schema();
         let mask = ProjectionMask::columns(schema, ["index", "mass"]);
@@ -141,19 +144,35 @@ impl VolumeTable {
         let mut places: Vec<usize> = rows.iter().filter_map(|row| self.places.get(row).copied()).collect();
         places.sort_unstable();
         places.dedup();
-        // Taken out, and back only after all went well.
-        let last = self.cursor.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut cursor = match last.filter(|cursor| places.first().is_some_and(|first| *first >= cursor.start)) {
-            Some(cursor) => cursor,
-            None => Cursor { reader: self.reader("mass", VOLUMES)?, start: 0, volumes: None },
-        };
+        let Some(&first) = places.first() else { return Ok(vec![None; rows.len()]) };
+        let mut cursor = self.take_cursor(first)?;
         let mut by_place: HashMap<usize, Vec<f64>> = HashMap::with_capacity(places.len());
         for place in places {
             let volumes = self.advance(&mut cursor, place)?;
             by_place.insert(place, self.masses(&volumes, place - cursor.start, size)?);
         }
-        *self.cursor.lock().unwrap_or_else(PoisonError::into_inner) = Some(cursor);
+        self.keep_cursor(cursor);
         Ok(rows.iter().map(|row| self.places.get(row).and_then(|place| by_place.get(place).cloned())).collect())
+    }
+
+    /// The cursor that has the fewest volumes to read before one at a place. It is kept again only after all went well.
+    fn take_cursor(&self, place: usize) -> Result<Cursor, VolumeFileError> {
+        let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = cursors.iter().enumerate().filter(|(_, cursor)| cursor.start <= place);
+        if let Some((nearest, _)) = before.max_by_key(|(_, cursor)| cursor.start) {
+            return Ok(cursors.remove(nearest));
+        }
+        drop(cursors);
+        Ok(Cursor { reader: self.reader("mass", VOLUMES)?, start: 0, volumes: None })
+    }
+
+    /// Keeps a cursor for later calls; of too many, the one that was not used for longest goes.
+    fn keep_cursor(&self, cursor: Cursor) {
+        let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
+        cursors.push(cursor);
+        if cursors.len() > MAX_CURSORS {
+            cursors.remove(0);
+        }
     }
 
     /// The volumes among which the one at a place is.
