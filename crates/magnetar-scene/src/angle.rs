@@ -4,6 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 /// Maps an angle in radians to [-pi, pi).
 #[must_use]
+#[inline]
 pub fn wrap(angle: f64) -> f64 {
     let turned = remainder(angle + PI) - PI;
     // The remainder may round up to TAU itself for tiny negative inputs.

@@ -3,7 +3,7 @@
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use magnetar_dataset::{Recipe, Record};
-use magnetar_posterior::{PosteriorError, Support, SupportSize, Target};
+use magnetar_posterior::{PosteriorError, SupportSize, Target};
 use magnetar_scene::{BoxShape, SPEED_OF_LIGHT, wrap};
 
 use super::binned::BinnedRow;
@@ -12,9 +12,20 @@ use crate::{ReceiverView, truth};
 /// Everything two questions share: candidates, what the receiver believes, the truth.
 struct Candidates {
     view: ReceiverView,
-    support: Support,
     truth: Target,
     valid: Vec<bool>,
+    cells: Vec<Cell>,
+    headings: usize,
+    first_heading: f64,
+}
+
+/// Where a candidate stands.
+#[derive(Clone, Copy)]
+struct Cell {
+    at: [f64; 2],
+    /// From the RX to it: distance and bearing.
+    range: f64,
+    bearing: f64,
 }
 
 impl Candidates {
@@ -24,56 +35,66 @@ impl Candidates {
         let mask = support.mask(&view.rx);
         let truth = Target::evaluation(&support, &mask, &truth(record))?;
         let valid = (0..size.rows * size.columns).map(|cell| mask.is_valid(cell)).collect();
-        Ok(Self { view, support, truth, valid })
+        let rx = &view.rx.position;
+        let cell = |x: f64, y: f64| {
+            let (dx, dy) = (x - rx.x, y - rx.y);
+            Cell { at: [x, y], range: libm::hypot(dx, dy), bearing: libm::atan2(dy, dx) }
+        };
+        let mut cells = Vec::with_capacity(size.rows * size.columns);
+        for y in support.ys() {
+            cells.extend(support.xs().iter().map(|x| cell(*x, *y)));
+        }
+        let first_heading = support.heading(0);
+        Ok(Self { view, truth, valid, cells, headings: size.headings, first_heading })
     }
 
-    /// Something of every cell, from its position.
-    fn of_cells<T>(&self, of: impl Fn([f64; 2]) -> T) -> Vec<T> {
-        let (xs, ys) = (self.support.xs(), self.support.ys());
-        ys.iter().flat_map(|y| xs.iter().map(|x| of([*x, *y]))).collect()
+    /// One bin for every cell.
+    fn cells(&self, bin: impl Fn(&Cell) -> usize) -> Vec<u16> {
+        self.cells.iter().map(|cell| narrow(bin(cell))).collect()
     }
 
-    /// One bin for every cell, from its position.
-    fn cells(&self, bin: impl Fn([f64; 2]) -> usize) -> Vec<u16> {
-        self.of_cells(|at| narrow(bin(at)))
+    /// One bin for every cell and, within it, heading, from something of the cell and the heading against the way from there to
+    /// the RX, in [-pi, pi).
+    fn poses<T>(&self, of: impl Fn(&Cell) -> T, bin: impl Fn(&T, f64) -> usize) -> Vec<u16> {
+        let step = TAU / self.headings as f64;
+        let mut bins = Vec::with_capacity(self.cells.len() * self.headings);
+        for cell in &self.cells {
+            let (of_cell, first) = (of(cell), wrap(self.first_heading - cell.bearing - PI));
+            bins.extend((0..self.headings).map(|d| {
+                let facing = first + d as f64 * step;
+                narrow(bin(&of_cell, if facing < PI { facing } else { facing - TAU }))
+            }));
+        }
+        bins
     }
 
-    /// One bin for every cell and, within it, heading, from something of the cell and the heading.
-    fn poses<T>(&self, of: impl Fn([f64; 2]) -> T, bin: impl Fn(&T, f64) -> usize) -> Vec<u16> {
-        let headings: Vec<f64> = (0..self.support.size().headings).map(|d| self.support.heading(d)).collect();
-        let bins = |cell: T| headings.iter().map(|heading| narrow(bin(&cell, *heading))).collect::<Vec<_>>();
-        self.of_cells(of).into_iter().flat_map(bins).collect()
+    fn row(&self, cells: Vec<Vec<u16>>, poses: &[u16]) -> BinnedRow {
+        BinnedRow::new(cells, poses, self.valid.clone(), &self.truth.voxels)
     }
+}
 
-    /// From the RX to a point: distance and bearing.
-    fn range_and_bearing(&self, [x, y]: [f64; 2]) -> (f64, f64) {
-        let rx = &self.view.rx.position;
-        (libm::hypot(x - rx.x, y - rx.y), libm::atan2(y - rx.y, x - rx.x))
-    }
-
-    fn row(self, cells: Vec<Vec<u16>>, poses: Vec<u16>) -> BinnedRow {
-        BinnedRow { cells, poses, valid: self.valid, truth: self.truth.voxels }
-    }
+/// A row's candidates, sorted for both questions: by layout and RX pose alone, and by the direct path.
+pub(super) fn sorted(recipe: &Recipe, record: &Record, size: SupportSize) -> Result<[BinnedRow; 2], PosteriorError> {
+    let candidates = Candidates::new(record, size)?;
+    Ok([layout_only(&candidates), direct_path(recipe, &candidates)])
 }
 
 /// Sorts by layout and RX pose alone: distance from the RX and the walls, where the board stands on the way from the RX to
 /// the candidate, and the heading relative to the way to the RX.
-pub(super) fn layout_only(record: &Record, size: SupportSize) -> Result<BinnedRow, PosteriorError> {
-    let c = Candidates::new(record, size)?;
+fn layout_only(c: &Candidates) -> BinnedRow {
     let room = c.view.layout.room;
-    let range = c.cells(|at| steps(c.range_and_bearing(at).0, &[0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0]));
-    let wall = c.cells(|[x, y]| {
+    let range = c.cells(|cell| steps(cell.range, &[0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0]));
+    let wall = c.cells(|Cell { at: [x, y], .. }| {
         let nearest = (x - room.min.x).min(room.max.x - x).min(y - room.min.y).min(room.max.y - y);
         steps(nearest, &[0.2, 0.4, 0.8, 1.4, 2.0])
     });
     let rx = [c.view.rx.position.x, c.view.rx.position.y];
-    let board = c.cells(|at| match c.view.layout.boxes.first() {
+    let board = c.cells(|cell| match c.view.layout.boxes.first() {
         None => 0,
-        Some(shape) => 1 + board_bin(shape, rx, at),
+        Some(shape) => 1 + board_bin(shape, rx, cell.at),
     });
-    let facing =
-        c.poses(|at| c.range_and_bearing(at).1, |bearing, heading| part(wrap(heading - bearing - PI) + PI, TAU, 18));
-    Ok(c.row(vec![range, wall, board], facing))
+    let facing = c.poses(|_| (), |(), facing| part(facing + PI, TAU, 18));
+    c.row(vec![range, wall, board], &facing)
 }
 
 /// Where a board stands relative to the link from the RX to a candidate.
@@ -96,33 +117,34 @@ fn board_bin(shape: &BoxShape, rx: [f64; 2], at: [f64; 2]) -> usize {
 
 /// Sorts by how well the direct path explains the strongest arrival: its inter-element phase, its level over the free-space
 /// one, and the directions that both antennas would see it in.
-pub(super) fn direct_path(recipe: &Recipe, record: &Record, size: SupportSize) -> Result<BinnedRow, PosteriorError> {
-    let c = Candidates::new(record, size)?;
+fn direct_path(recipe: &Recipe, c: &Candidates) -> BinnedRow {
     let rx = c.view.rx;
     let from = [rx.position.x, rx.position.y];
     let strongest = c.view.arrivals.found.first().copied();
     let turns = TAU * recipe.band.carrier_hz * recipe.array.spacing_m / SPEED_OF_LIGHT;
-    let phase = c.cells(|at| {
+    let free = c.cells(|cell| usize::from(c.view.layout.planar_los(cell.at, from)));
+    let mut phase = c.cells(|cell| {
         let Some(arrival) = strongest else { return 0 };
-        let (_, bearing) = c.range_and_bearing(at);
-        let mismatch = wrap(turns * libm::sin(bearing - rx.heading) - arrival.phase_rad).abs();
-        let free = c.view.layout.planar_los(at, from);
-        1 + 20 * usize::from(free) + part(mismatch, PI, 20)
+        let mismatch = wrap(turns * libm::sin(cell.bearing - rx.heading) - arrival.phase_rad).abs();
+        1 + part(mismatch, PI, 20)
     });
     let level = recipe.link.reference_snr_db + recipe.link.input_power_adjustment_db;
-    let heard = |at| {
-        let arrival = strongest?;
-        let (range, bearing) = c.range_and_bearing(at);
-        let over = arrival.raw_snr_db + 20.0 * libm::log10(range.max(0.05)) - level;
-        let seen = wrap(bearing - rx.heading).abs();
-        let free = usize::from(c.view.layout.planar_los(at, from));
-        Some(((free * 18 + part(over + 42.0, 54.0, 18)) * 6 + part(seen, PI, 6), bearing))
-    };
-    let poses = c.poses(heard, |heard, heading| {
-        let Some((of_cell, bearing)) = heard else { return 0 };
-        1 + of_cell * 6 + part(wrap(heading - bearing - PI).abs(), PI, 6)
-    });
-    Ok(c.row(vec![phase], poses))
+    let mut poses = c.poses(
+        |cell| {
+            let over = strongest?.raw_snr_db + 20.0 * libm::log10(cell.range.max(0.05)) - level;
+            let seen = wrap(cell.bearing - rx.heading).abs();
+            Some(part(over + 42.0, 54.0, 18) * 6 + part(seen, PI, 6))
+        },
+        |heard, facing| heard.map_or(0, |of_cell| 1 + of_cell * 6 + part(facing.abs(), PI, 6)),
+    );
+    if strongest.is_some() {
+        // Where the way is free, bins of their own.
+        for ((phase, poses), free) in phase.iter_mut().zip(poses.chunks_exact_mut(c.headings)).zip(free) {
+            *phase += 20 * free;
+            poses.iter_mut().for_each(|bin| *bin += 18 * 6 * 6 * free);
+        }
+    }
+    c.row(vec![phase], &poses)
 }
 
 /// How many of the ascending limits a value reaches.

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use self::binned::{BinnedModel, BinnedRow};
-use self::features::{direct_path, layout_only};
+use self::features::sorted;
 use crate::StudyError;
 
 pub use self::card::audit_onto_card;
@@ -200,10 +200,11 @@ fn rows(dataset: &Dataset, split: &str, limit: usize, progress: &dyn Fn(u64)) ->
 fn row(recipe: &Recipe, record: &Record) -> Result<AuditRow, StudyError> {
     let found = &record.arrivals.found;
     let strongest = found.first().and_then(|arrival| matching_path(recipe, record, arrival));
+    let [layout, direct] = sorted(recipe, record, SIZE).map_err(StudyError::at(record))?;
     Ok(AuditRow {
         board: record.layout.board.is_some(),
-        layout: layout_only(record, SIZE).map_err(StudyError::at(record))?,
-        direct: direct_path(recipe, record, SIZE).map_err(StudyError::at(record))?,
+        layout,
+        direct,
         arrivals: found.len() as f64,
         los: record.los,
         first_is_los: strongest.is_some_and(|path| path.surface.is_none()),
