@@ -281,4 +281,10 @@ mod tests {
             assert!((10.0 * power.log10() - snr_db).abs() < 1e-4, "{snr_db}");
         }
     }
+
+    /// Threads that wait for others while they work for them have many on their stacks at once.
+    #[test]
+    fn a_simulator_is_small_on_the_stack() {
+        assert!(size_of::<LinkSimulator>() < 2048, "{} bytes", size_of::<LinkSimulator>());
+    }
 }

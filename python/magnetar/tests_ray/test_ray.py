@@ -179,7 +179,7 @@ def test_tasks_that_nobody_wants_are_stopped(nodes):
     assert next(tasks) == (0, None)
     tasks.close()
     # All nodes are free for others.
-    ray.get([ray.remote(wait).remote(0) for _ in range(6)], timeout=60)
+    ray.get([ray.remote(wait).remote(0) for _ in range(6)], timeout=300)
 
 
 def test_evaluate_survives_the_loss_of_a_node(nodes, alone):

@@ -73,10 +73,12 @@ pub(super) struct ComponentFit {
 }
 
 impl ComponentFit {
-    /// No components.
-    pub fn new() -> Self {
+    /// No components. Some 50 kB, on the heap: a thread that waits for others while it works for them has many workspaces
+    /// on its stack at once.
+    #[inline(never)]
+    pub fn new() -> Box<Self> {
         let pair = ComplexPair::default();
-        Self {
+        Box::new(Self {
             count: 0,
             places: [Place::default(); MAX_PATHS],
             angles: [Angles::default(); MAX_PATHS],
@@ -89,7 +91,7 @@ impl ComponentFit {
             step: [ZERO; MAX_PATHS],
             held: Held::new(),
             slopes: [[ZERO; MAX_PATHS]; MAX_PATHS],
-        }
+        })
     }
 
     /// Starts over.

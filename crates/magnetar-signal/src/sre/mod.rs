@@ -106,7 +106,7 @@ pub struct Sre {
 /// Room for one estimate at a time; made once by [`Sre::workspace`] and used again for each observation.
 pub struct Workspace {
     spectrum: Spectrum,
-    fit: ComponentFit,
+    fit: Box<ComponentFit>,
     exact: ExactTransform,
     block: Vec<[Complex<f32>; 2]>,
     estimate: Estimate,
